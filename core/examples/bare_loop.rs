@@ -22,7 +22,8 @@ fn input(engine: &mut UrEngine<'_, JointServo<6>>, peer: &mut Peer, now: Instant
     drain(engine, peer, now);
 }
 
-/// Carries out the outputs of the engine. On a board this function calls the network stack.
+/// Carries out the outputs of the engine on the simulated controller, and prints its transitions. On a board this
+/// function calls the network stack.
 fn drain(engine: &mut UrEngine<'_, JointServo<6>>, peer: &mut Peer, now: Instant) {
     let mut opened = Vec::new();
     while let Some(output) = engine.poll_output() {

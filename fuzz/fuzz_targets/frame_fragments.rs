@@ -6,7 +6,8 @@ use libfuzzer_sys::fuzz_target;
 use outrigger_tests::noise::Noise;
 use outrigger_wire::frame::{Assembler, Framing};
 
-/// Returns the messages and errors of the stream, in order.
+/// Passes `stream` to an `Assembler` in pieces of the sizes `pieces`, and returns its frames and errors as texts, in
+/// order. Checks after each piece that every byte is in a frame, dropped, buffered or not passed yet.
 fn assemble(framing: Framing, memory: usize, stream: &[u8], mut pieces: impl Iterator<Item = usize>) -> Vec<String> {
     let mut memory = vec![0; memory];
     let mut assembler = Assembler::new(framing, &mut memory).expect("enough memory");

@@ -15,8 +15,8 @@ use outrigger_wire::time::Instant;
 const MODES: [Mode; 5] = [Mode::Offline, Mode::Monitor, Mode::Arming, Mode::Command, Mode::Stopping];
 const ROOM: usize = 1024;
 
-/// Passes `stream` to a board in pieces of these lengths, and returns the board's answers and the images that it
-/// stored.
+/// Passes `stream` to a board's provisioning service in pieces of these lengths. Returns the answers of the service,
+/// and the images (settings as bytes) that it accepted for storage.
 fn answered(stream: &[u8], mode: Mode, mut pieces: impl Iterator<Item = usize>) -> (Vec<Vec<u8>>, Vec<Vec<u8>>) {
     let mut memory = [0xa5; ROOM];
     let mut board = Service::new(&mut memory);
@@ -51,7 +51,8 @@ fn answered(stream: &[u8], mode: Mode, mut pieces: impl Iterator<Item = usize>) 
     (answers, kept)
 }
 
-/// Returns requests and bytes between them, as the steps in `bytes` select them, and all images that were announced.
+/// Returns a stream to a board: requests, damaged requests and noise, as the steps in `bytes` select them. Also returns
+/// the fingerprints of all images (settings as bytes) that the stream announces.
 fn stream(bytes: &[u8]) -> (Vec<u8>, Vec<Fingerprint>) {
     let (mut stream, mut announced) = (vec![], vec![]);
     let image: Vec<u8> = (0..700_u32).map(|n| (n * 7) as u8).collect();
@@ -98,7 +99,7 @@ fn stream(bytes: &[u8]) -> (Vec<u8>, Vec<Fingerprint>) {
     (stream, announced)
 }
 
-/// Appends a frame of `said` with its checksum, stuffed without the code under test.
+/// Appends to `stream` a frame with the content `said` and its checksum, stuffed without the code under test.
 fn frame(said: &[u8], stream: &mut Vec<u8>) {
     stream.push(0);
     for run in [said, &crc32(said).to_le_bytes()].concat().split(|byte| *byte == 0) {
@@ -108,7 +109,8 @@ fn frame(said: &[u8], stream: &mut Vec<u8>) {
     stream.push(0);
 }
 
-/// Passes these bytes as answers to the client of one conversation, and checks that the conversation ends.
+/// Passes these bytes as a board's answers to `caller`, the tested client of the provisioning service. Checks that its
+/// conversation with the board ends.
 fn told(bytes: &[u8], caller: &mut Caller<'_>) {
     let (mut now, mut rest) = (Instant::ZERO, bytes);
     for _ in 0..2_000 + bytes.len() {

@@ -17,7 +17,7 @@ mod reader;
 #[global_allocator]
 static ALLOCATOR: counting::Counting = counting::Counting;
 
-/// A message: topic, time and data.
+/// A message of a recording: topic, time \[ns\] and data.
 type Message = (String, u64, Vec<u8>);
 
 /// A reader that returns at most this many bytes per call.
@@ -30,7 +30,8 @@ impl Read for Pieces<'_> {
     }
 }
 
-/// Returns the messages, and the position of the error.
+/// Reads a recording in pieces of at most `piece` bytes. Returns its messages up to the first error, and the position
+/// of that error \[B\]; `None` without an error.
 fn read(bytes: &[u8], piece: usize) -> (Vec<Message>, Option<u64>) {
     let mut messages = vec![];
     let read = each_message::<Infallible>(Pieces(bytes, piece), bytes.len() as u64, &mut |topic, nanos, data| {

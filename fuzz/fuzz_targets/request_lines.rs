@@ -6,8 +6,8 @@
 use libfuzzer_sys::fuzz_target;
 use outrigger_remote::request::{Fault, LINE_MAX, Lines};
 
-/// Returns the messages and errors of a stream that arrives in pieces of this size, and `true` if the connection was
-/// closed.
+/// Passes `stream` to the tested `Lines` in pieces of this size, as a client of a run would. Returns the request
+/// messages and errors in it, and `true` if `Lines` closed the connection.
 fn read(stream: &[u8], piece: usize) -> (Vec<Result<String, String>>, bool) {
     let (mut lines, mut said, mut rest) = (Lines::new(), Vec::new(), stream);
     loop {

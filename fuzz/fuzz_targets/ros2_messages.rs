@@ -24,7 +24,8 @@ use outrigger_ros2_messages::{
 use outrigger_sim::ros;
 use outrigger_wire::time::Instant;
 
-/// Decodes, encodes and decodes again. Compares bytes, because numbers may be NaN.
+/// Decodes `bytes` as a ROS 2 message of the type `M`, encodes it, and checks that decoding and encoding it again
+/// results in the same bytes. Messages are not compared, because their numbers may be NaN.
 fn comes_back<M: Message>(bytes: &[u8]) {
     if let Ok(message) = decode::<M>(bytes) {
         let once = encode(&message);
@@ -50,8 +51,8 @@ fn in_range(write: &Write) {
     }
 }
 
-/// Checks that a value that a script reads is unchanged after it has been written, except texts that were cut within a
-/// character.
+/// Decodes `bytes` as each type of ROS 2 message that scripts of the simulator can read. Checks that encoding and
+/// decoding the message again changes nothing, and that only a text that is not UTF-8 cannot be encoded.
 fn read_by_scripts(bytes: &[u8]) {
     for name in ros::message_types() {
         let Ok(value) = ros::value_of(name, bytes) else { continue };

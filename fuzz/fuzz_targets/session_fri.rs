@@ -15,8 +15,8 @@ use outrigger_tests::noise::Noise;
 use outrigger_wire::fri::KrlIndex;
 use outrigger_wire::time::Instant;
 
-/// The faults that the bytes of an event select; each fault lasts as many milliseconds as the event's second byte
-/// states.
+/// The faults of the simulated KRC and its network that events select. Each fault lasts as many milliseconds as the
+/// event's second byte states.
 const FAULTS: [FaultKind; 14] = [
     FaultKind::Drop(0.2),
     FaultKind::Burst(0.2),
@@ -34,7 +34,7 @@ const FAULTS: [FaultKind; 14] = [
     FaultKind::NotANumber,
 ];
 
-/// The longest duration of a case; later events are skipped.
+/// The longest simulated duration of one fuzz case; later events are skipped.
 const LIFE: std::time::Duration = std::time::Duration::from_millis(2_500);
 
 fn event(rig: &mut Rig<Swing>, what: u8, much: u8) {

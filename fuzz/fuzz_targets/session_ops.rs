@@ -32,7 +32,8 @@ const LIMIT: f32 = 0.5;
 const MOST: u32 = 300;
 /// The greatest number of cycles in one case; later events are skipped.
 const CYCLES: u32 = 800;
-/// The number of cycles after which a state that may last forever ends a wait.
+/// The number of cycles without a change of the engine's state after which `World::wait` ends, if that state may last
+/// forever.
 const LASTS: u32 = 40;
 /// The time without a packet after which the engine stops commanding; it is the engine's default.
 const STALE_AFTER: Duration = Duration::from_millis(40);
@@ -44,13 +45,14 @@ const SOFTWARE: [SoftwareVersion; 4] =
 
 type Engine<'m> = UrEngine<'m, JointServo<6>>;
 
-/// A session that is ready to be commanded, and its environment.
+/// A snapshot of an engine that is ready to be commanded, and its simulated environment. Each case begins with a copy.
 struct Settled {
     engine: Snapshot<'static, 6, UrOptions, JointServo<6>>,
     around: Around,
 }
 
-/// The sessions for each software. The second half gets its states by RTDE, if the software has it.
+/// The initial states of cases, one for each version of the controller's software: in the first array without an RTDE
+/// link, in the second with one, if the software has RTDE.
 static SETTLED: LazyLock<[[Settled; SOFTWARE.len()]; 2]> =
     LazyLock::new(|| [false, true].map(|rtde| SOFTWARE.map(|software| Settled::new(software, rtde))));
 
@@ -77,7 +79,7 @@ struct Around {
     shown_since: Instant,
     /// `true` if noise has arrived: the search for the next packet may have dropped packets.
     noisy: bool,
-    /// `true` if the controller has dropped all text since arming began.
+    /// `true` if the scripted controller has dropped all program text since arming began, as one in local control does.
     deaf: bool,
     /// `true` if another client has started a program.
     foreign: bool,
@@ -146,7 +148,7 @@ fn other_law() -> JointServo<6> {
 }
 
 impl World<'_> {
-    /// Passes one input to the engine and drains its output, as a port must.
+    /// Passes one input to the engine, and executes the engine's outputs on the scripted controller, as a port must.
     fn input(&mut self, input: Input) {
         if matches!(input, Input::Request(_) | Input::Resume(_)) {
             self.around.requested = true;
@@ -246,7 +248,8 @@ impl World<'_> {
         );
     }
 
-    /// Runs cycles until a state is reached that may last: commanding, or waiting for an operator.
+    /// Runs cycles until the engine has been for `LASTS` cycles in one state that may last (it commands, or waits for
+    /// an operator), but at most `MOST` cycles.
     fn wait(&mut self) {
         let stands = |world: &Self| (world.around.mode, world.engine.latch(), world.engine.unmet(world.around.now));
         let (mut before, mut since) = (stands(self), 0);
@@ -265,9 +268,9 @@ impl World<'_> {
         }
     }
 
-    /// Returns whether the controller reports a stop, which the scripted one does from 3.0 on. If noise may have
-    /// dropped the first packets with the stop, it counts only after the time for which the engine commands without
-    /// packets.
+    /// Returns whether the engine has received packets that show a stop; the scripted controller shows stops from
+    /// software 3.0 on. If noise may have dropped the first of them, the stop counts only after the time for which the
+    /// engine commands without packets.
     fn shows_stop(&self) -> bool {
         let cb3 = self.engine.peer().identity().is_some_and(|i| i.software.major >= 3);
         let swallowed = if self.around.noisy { STALE_AFTER } else { Duration::ZERO };
@@ -303,7 +306,7 @@ impl World<'_> {
         self.drain();
     }
 
-    /// Wakes the engine at its deadlines.
+    /// Wakes the engine for all of its deadlines that have passed.
     fn deadlines(&mut self) {
         for round in 0.. {
             assert!(round < 64, "a deadline that never moves on");
@@ -362,7 +365,7 @@ impl World<'_> {
     }
 }
 
-/// Returns whether a text sets outputs and causes no motion.
+/// Returns whether a URScript text only sets outputs or other values, and causes no motion.
 fn is_setting(text: &[u8]) -> bool {
     let moves = [&b"speed"[..], b"stopj", b"servoj"]
         .into_iter()
@@ -391,7 +394,8 @@ fn write(much: u8) -> Write {
     }
 }
 
-/// Checks that a text that moves the arm is sent only in `Command`, and within the limits.
+/// Checks that the joint speeds in a URScript text are within the limits, and that they are zero unless the engine is
+/// in the mode `Command`.
 fn check_text(bytes: &[u8], mode: Mode) {
     let text = std::str::from_utf8(bytes).expect("ASCII");
     assert!(text.ends_with('\n'));

@@ -19,13 +19,14 @@ use outrigger_wire::rtde::{
 };
 use outrigger_wire::time::{Duration, Instant};
 
-/// The number of the output recipe.
+/// The number that the simulated service gives to the output recipe.
 const OUTPUTS: u8 = 7;
 /// The size of the memory for reception [B]; not enough for everything that can be sent.
 const RECEIVE: usize = 256;
 /// The sizes of the memory for transmission [B]; the smaller is not enough for everything that can be requested.
 const TRANSMIT: [usize; 2] = [192, 1024];
-/// The outputs that a case requests: with a clock and a mirrored register, with only a counter, or with neither.
+/// The lists of outputs that cases request: with the controller's time, with only its cycle counter, or with neither.
+/// The first two contain the register into which a program on the controller copies command numbers.
 const READ: [&str; 3] =
     ["timestamp,actual_q,output_int_register_25", "control_step,output_int_register_25", "robot_mode,actual_q"];
 const OPTIONAL: &str = "payload,no_such_variable";
@@ -33,7 +34,7 @@ const LETTERS: &[u8] = b"VvMUOISP?";
 const SOFTWARE: [SoftwareVersion; 3] =
     [SoftwareVersion::new(3, 4), SoftwareVersion::new(5, 15), SoftwareVersion::new(10, 12)];
 
-/// The deviations of the service, one bit each.
+/// The deviations of the simulated RTDE service from a normal one, one bit each, for example rejected requests.
 #[derive(Clone, Copy)]
 struct Habits(u8);
 
@@ -62,7 +63,7 @@ struct Transcript {
     since_opened: Tally,
 }
 
-/// The events of one connection by kind.
+/// The numbers of the client's events on one connection, by their kind.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 struct Tally {
     data: u64,
@@ -96,7 +97,7 @@ struct World<'n, 'm> {
     client: Client<'n, 'm>,
     commands: RegisterCommands,
     told: Transcript,
-    /// The requests that are not answered yet.
+    /// The packages with the client's requests that the simulated service has not answered yet.
     asked: Vec<Vec<u8>>,
     habits: Habits,
     software: SoftwareVersion,
@@ -123,7 +124,7 @@ impl World<'_, '_> {
         }
     }
 
-    /// Takes all events of the client.
+    /// Takes all events of the client, and records them.
     fn hear(&mut self) {
         let Self { client, told, commands, now, .. } = self;
         while let Some(event) = client.poll_event() {
@@ -165,7 +166,8 @@ impl World<'_, '_> {
         assert!(self.client.poll_output().is_none(), "all of it at once");
     }
 
-    /// Answers the oldest request as this service does; returns `false` if there was none.
+    /// Answers the client's oldest request, with the present deviations of the simulated service. Returns `false` if no
+    /// request waits for an answer.
     fn answer(&mut self) -> bool {
         if self.asked.is_empty() {
             return false;
@@ -222,8 +224,8 @@ impl World<'_, '_> {
         self.receive(&bytes[..size]);
     }
 
-    /// Sends the data of a cycle: the variables that show the time advance by a period, the mirrored register has the
-    /// value `mirror`, and all others are noise.
+    /// Sends one data package of the simulated controller: its time advances by one cycle, the register with the copied
+    /// command number has the value `mirror`, and all other values are noise.
     fn publish(&mut self, recipe: u8, mirror: u8) {
         self.step += 1;
         let mut values = Noise::seeded(self.step).bytes(self.client.outputs().size().unwrap_or(9));
@@ -362,7 +364,7 @@ fn take<'b>(bytes: &mut &'b [u8], count: usize) -> &'b [u8] {
     taken
 }
 
-/// Runs the whole case, with reads of at most `cut` bytes.
+/// Runs a whole case, in which each read returns at most `cut` bytes. Returns the record of the case.
 fn run(first: u8, mut events: &[u8], cut: usize) -> Vec<String> {
     let registers = Registers::UPPER.names();
     let recipes = ["standard_digital_output_mask,standard_digital_output", registers.inputs(), "no_such_input"];

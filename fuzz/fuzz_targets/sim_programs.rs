@@ -11,7 +11,7 @@ use outrigger_wire::robot::SoftwareVersion;
 const INTERPRETER: &[u8] =
     b"def main():\n x = 0\n def f():\n  interpreter_mode()\n end\n while True:\n  f()\n  sync()\n end\nend\n";
 
-/// A program that calls every kind of read in turn and sends the results back.
+/// A URScript program that calls each function that reads from a socket in turn, and sends the results back.
 const READER: &[u8] = b"def main():\n socket_open(\"server\", 1)\n while True:\n  \
     socket_send_line(socket_read_binary_integer(2, \"socket_0\", 0.004))\n  \
     socket_send_line(socket_read_ascii_float(3, \"socket_0\", 0.004))\n  \
@@ -56,8 +56,8 @@ fn interpret(stream: &[u8], piece: usize, slow: bool) -> Vec<u8> {
     read(&mut controller, conn)
 }
 
-/// Runs a program with a server whose bytes arrive in pieces of this size, one per cycle, and checks that they do not
-/// end it.
+/// Runs `READER` on a simulated controller, with a server whose bytes arrive in pieces of this size, one piece per
+/// cycle. Checks that the program continues in spite of these bytes and of the end of the connection.
 fn serve(stream: &[u8], piece: usize) {
     let mut controller = controller(READER);
     let call = controller.poll_dial().expect("the program calls");

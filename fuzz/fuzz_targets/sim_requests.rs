@@ -7,7 +7,8 @@ use outrigger_sim::port::Port;
 use outrigger_sim::time::SimTime;
 use outrigger_wire::robot::SoftwareVersion;
 
-/// The services, each with a software that has it.
+/// The services of the simulated controller that are tested: the port, and the major and minor version of a software
+/// that has it.
 const SERVICES: [(Port, u8, u8); 5] = [
     (Port::Dashboard, 1, 8),
     (Port::Dashboard, 5, 25),
@@ -15,10 +16,12 @@ const SERVICES: [(Port, u8, u8); 5] = [
     (Port::RobotApi, 10, 12),
     (Port::Rtde, 5, 15),
 ];
-/// A time that is sufficient for all answers except reports.
+/// The simulated time at which answers are read. Requests that take longer, such as loading a program, have no answer
+/// by then.
 const LASTS: SimTime = SimTime::from_millis(200);
 
-/// Returns the answer to a stream that arrives in pieces of this size, and `true` if the connection is still open.
+/// Returns the answers of a simulated controller's service to a stream that arrives in pieces of this size, and `true`
+/// if the connection is still open.
 fn answers((port, major, minor): (Port, u8, u8), stream: &[u8], piece: usize) -> (Vec<u8>, bool) {
     let mut controller = Controller::new(Options::for_software(SoftwareVersion::new(major, minor))).expect("options");
     let conn = controller.connect(port).expect("a connection");

@@ -13,7 +13,7 @@ const BUDGET: u32 = 2_000;
 const CYCLES: usize = 20;
 const LONGEST: usize = 512;
 
-/// A host that answers calls at random from a seed, and records the calls.
+/// A host of the tested interpreter, which answers a program's calls at random from a seed, and records them.
 struct Chance {
     noise: Noise,
     calls: Vec<String>,
@@ -47,7 +47,7 @@ fn assemble(stream: &[u8], mut pieces: impl FnMut() -> usize) -> (Vec<Assembled>
     (assembled, assembler.oversize())
 }
 
-/// Runs a program and returns the result of every cycle, and all calls.
+/// Runs a URScript program in the tested interpreter. Returns the result of every cycle, and all calls to the host.
 fn run(program: Program, seed: u64) -> (Vec<Step>, Vec<String>) {
     let secondary = program.kind() == ProgramKind::Secondary;
     let mut host = Chance { noise: Noise::seeded(seed), calls: Vec::new() };

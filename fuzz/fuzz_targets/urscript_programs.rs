@@ -15,7 +15,7 @@ const DEPTH: u32 = 5;
 const NAMES: [&str; 6] = ["a", "b", "q", "p", "state", "handle"];
 const BINARY: [&str; 14] = ["+", "-", "*", "/", "%", "<", "<=", ">", ">=", "==", "!=", "and", "or", "xor"];
 const NUMBERS: [&str; 9] = ["0", "1", "-1", "2", "0.5", "1e9", "2147483647", "3.14159", "-0.0"];
-/// Functions with the number of their arguments, all of which are expressions.
+/// The functions that generated programs call, each with its number of arguments, which are generated expressions.
 const CALLS: [(&str, u32); 33] = [
     ("norm", 1),
     ("sqrt", 1),
@@ -52,7 +52,8 @@ const CALLS: [(&str, u32); 33] = [
     ("rpc_factory", 2),
 ];
 
-/// The bytes that select; after their end the first choice is always taken.
+/// The bytes of a fuzz case, which select the parts of the generated program. After their end the first choice is
+/// always taken.
 struct Choices<'b>(&'b [u8]);
 
 impl Choices<'_> {
@@ -147,7 +148,7 @@ impl Choices<'_> {
     }
 }
 
-/// A host that answers calls at random from a seed, and counts them.
+/// A host of the tested interpreter, which answers a program's calls at random from a seed, and counts them.
 struct Chance {
     noise: Noise,
     calls: usize,

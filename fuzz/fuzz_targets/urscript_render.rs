@@ -54,7 +54,7 @@ impl Statement<'_> {
         }
     }
 
-    /// Returns the number of quotes in this statement; its texts cannot add one.
+    /// Returns the number of quotes in the URScript text of this statement; the texts in it cannot add one.
     fn quotes(&self) -> usize {
         match self {
             Self::TextMsg(_) => 2,
@@ -63,7 +63,7 @@ impl Statement<'_> {
         }
     }
 
-    /// Returns the number of line ends in this statement; its arguments cannot add one.
+    /// Returns the greatest number of line ends in the URScript text of this statement; its arguments cannot add one.
     fn most_lines(&self) -> usize {
         match self {
             Self::SpeedJ { stop: Some(_), .. } => 5,

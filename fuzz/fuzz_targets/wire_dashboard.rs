@@ -5,7 +5,8 @@ use libfuzzer_sys::fuzz_target;
 use outrigger_wire::dashboard::{Argument, Reply, Request, RequestKind, is_greeting};
 use outrigger_wire::frame::{FrameError, LineAssembler};
 
-/// Returns the lines of a stream that arrives in pieces of these sizes in turn, and the bytes that remain.
+/// Returns the lines that the tested `LineAssembler` extracts from a stream in pieces of these sizes in turn, and the
+/// number of bytes that remain.
 fn lines(memory: usize, stream: &[u8], pieces: &[usize]) -> (Vec<Result<Vec<u8>, FrameError>>, usize) {
     let mut memory = vec![0xa5; memory];
     let mut assembler = LineAssembler::new(&mut memory);

@@ -11,7 +11,8 @@ use outrigger_core::client::interpreter::{Client, InterpreterConfig, Interpreter
 use outrigger_wire::interpreter::{Query, Reply, reason};
 use outrigger_wire::time::{Duration, Instant};
 
-/// Returns the bytes that the client sends and its events, if it receives at most `piece` bytes at once.
+/// Returns the bytes that the tested client of interpreter mode sends, and its events, if it receives at most `piece`
+/// bytes at once.
 fn conversation(file: StatementFile<'_>, inputs: &[u8], piece: usize) -> (Vec<u8>, Vec<String>) {
     let mut memory = [0; 96];
     let config = InterpreterConfig { unanswered: 3, clear_every: 4, ..InterpreterConfig::default() };

@@ -16,7 +16,8 @@ const SOFTWARE: [Option<SoftwareVersion>; 6] = [
     Some(SoftwareVersion::new(5, 15)),
 ];
 
-/// Compares with the oracle's table for this type and size, if there is one.
+/// Compares the values that the core reads from a sub-package with those of the oracle, the independent reader of the
+/// tests. Does nothing if the oracle has no table for the type and size of the sub-package.
 fn compare(bytes: &[u8], core: &Collector) {
     let Some(table) = oracle::tables().get(oracle::key_of(bytes).as_str()) else { return };
     // A flag announces the Euromap block. A size without the block and a flag that is set contradict each other.

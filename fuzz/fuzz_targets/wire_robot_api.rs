@@ -6,7 +6,7 @@ use libfuzzer_sys::fuzz_target;
 use outrigger_wire::dashboard::RequestKind;
 use outrigger_wire::robot_api::{Call, HttpError, Member, Response, Value, WITH_QUESTIONS, member};
 
-/// The results of reading a response.
+/// The results of reading a response of the Robot API, which do not depend on the pieces in which it arrives.
 #[derive(Debug, PartialEq)]
 struct Read {
     whole: Result<bool, HttpError>,

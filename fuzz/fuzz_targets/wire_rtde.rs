@@ -58,7 +58,8 @@ fn fixed(values: &[u8]) {
     compare(&names, values);
 }
 
-/// Compares core and oracle for a recipe of these names, with the controller's type word for each.
+/// Compares the values that the core and the oracle (the independent reader of the tests) read from data of a recipe.
+/// The recipe consists of names with the controller's type words.
 fn compare(recipe: &[(&str, &str)], values: &[u8]) {
     let names = recipe.iter().map(|(name, _)| *name).collect::<Vec<_>>().join(",");
     let words = recipe.iter().map(|(_, word)| *word).collect::<Vec<_>>().join(",");
@@ -75,7 +76,8 @@ fn compare(recipe: &[(&str, &str)], values: &[u8]) {
     assert_eq!(difference(&core.seen, &cells), None, "{names}");
 }
 
-/// Compares core and oracle for a recipe from names and type words; the recipe's length is that of the shorter list.
+/// Compares core and oracle (the independent reader of the tests) for a recipe of the outputs that the bytes `names`
+/// select, with the type words `words`. The recipe has the length of the shorter list.
 fn any_recipe(names: &[u8], words: &[u8], values: &[u8]) {
     let text = |item| std::str::from_utf8(item).unwrap_or("?");
     let words: Vec<_> = NameList(words).iter().map(text).filter(|word| !word.is_empty()).collect();

@@ -136,8 +136,8 @@ mod tests {
 
     const MODES: [Mode; 5] = [Mode::Offline, Mode::Monitor, Mode::Arming, Mode::Command, Mode::Stopping];
 
-    /// A simulated board with its boots. The watchdog is new after each boot, and all its decisions are checked when
-    /// they are made.
+    /// A simulated board that may boot several times. Its watchdog is new after each boot, and each decision of the
+    /// watchdog is checked when it is made.
     #[derive(Clone)]
     struct Board {
         watchdog: LinkWatchdog,

@@ -2,7 +2,7 @@
 
 use outrigger_core::engine::ur::{Memory, TextPath};
 
-/// The engine's receive memory: one message of each link to the controller.
+/// The engine's receive memory for one message of each of the links to the ports 30001 and 30003 of the controller.
 #[derive(Debug)]
 pub struct Windows {
     primary: [u8; Memory::LEAST_PRIMARY],
@@ -38,8 +38,9 @@ impl Default for Windows {
 /// states; more made no difference (`tests/tables/smoltcp.md`).
 ///
 /// `RTDE` is the number of bytes for port 30004, if the engine has an
-/// [`RtdeMemory`](outrigger_core::engine::ur::rtde::RtdeMemory); with 0 there is no such socket. 512 of them are for
-/// requests, the rest for states of 432 bytes, at least four, for the reason above.
+/// [`RtdeMemory`](outrigger_core::engine::ur::rtde::RtdeMemory); with 0 its socket has no buffers, or does not exist if
+/// `REVERSE` is 0, too. 512 bytes are for requests, the rest for states of 432 bytes, at least four, for the reason
+/// above.
 ///
 /// `REVERSE` is the number of bytes for the connection of an Outrigger program to this device, if a program carries the
 /// commands (feature `programs`, `session.path`); with 0 there is no such socket. [`FOR_A_PROGRAM`] is sufficient.

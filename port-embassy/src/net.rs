@@ -36,7 +36,7 @@ pub fn now() -> Instant {
 /// connects.
 const SOCKETS: usize = LINKS.len() + 1;
 
-/// The sockets and the clock for a controller to which this device connects.
+/// The TCP sockets for the links between this device and one controller, and the engine's clock.
 #[derive(Debug)]
 pub struct Connections<'d> {
     clock: EmbassyClock,
@@ -44,8 +44,8 @@ pub struct Connections<'d> {
 }
 
 impl<'d> Connections<'d> {
-    /// Creates the sockets for a UR controller: one of the stack's sockets for each link that has buffers, in use for
-    /// as long as this value lives.
+    /// Creates the TCP sockets for the links to a UR controller, in use for as long as this value lives: two of the
+    /// stack's sockets, three with buffers for RTDE, and four with buffers for a program's connection.
     ///
     /// # Panics
     /// In the stack, if it has too few sockets left.
@@ -68,7 +68,7 @@ impl<'d> Connections<'d> {
         Self { clock: EmbassyClock, links }
     }
 
-    /// Returns a socket for a link on which this device listens: the robot's controller connects to it.
+    /// Creates the socket of one link on which this device listens, so that the robot's controller connects to it.
     #[cfg(feature = "test-peer")]
     pub(crate) fn listening(
         id: LinkId,

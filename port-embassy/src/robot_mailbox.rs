@@ -188,9 +188,9 @@ impl<'d> Handle<'d> {
         Self { shared }
     }
 
-    /// Passes on a sensor reading with [`now`](crate::now) of its arrival as time stamp. It replaces a reading from the
-    /// same source that has not been taken yet. If readings of [`MAX_SOURCES`] other sources wait, it is dropped; the
-    /// engine does not support more sources either.
+    /// Passes a sensor reading, whose time stamp must be [`now`](crate::now) at its arrival, to the robot's task. It
+    /// replaces a reading from the same source that has not been taken yet. If readings of [`MAX_SOURCES`] other
+    /// sources wait, it is dropped; the engine does not support more sources.
     pub fn sample(&self, sample: Sample) {
         self.shared.cells.lock(|cells| cells.put_sample(sample));
         self.shared.waker.wake();
@@ -214,8 +214,8 @@ impl<'d> Handle<'d> {
         Epoch::from_number(self.shared.epoch.load(Ordering::Relaxed))
     }
 
-    /// Requests to command, for an operator who saw `epoch`. The request is rejected if the session is in another
-    /// epoch. Each call is one request; use [`pin`](Self::pin) for the level of a contact.
+    /// Requests to command the arm, for an operator who saw `epoch`. The request is rejected if the session is in
+    /// another epoch. Each call is one request; use [`pin`](Self::pin) for the level of a contact.
     pub fn request(&self, epoch: Epoch) {
         self.shared.push(Edge::Request(epoch));
     }
@@ -276,7 +276,8 @@ impl<'d> Handle<'d> {
         self.shared.push(Edge::Shutdown);
     }
 
-    /// Returns the reason why `link` is not connected, or why the last attempt failed; `None` if it is connected.
+    /// Returns the reason why `link` lost its connection, or why the last attempt failed. `None` if it is connected,
+    /// was not tried yet, or was closed by the engine.
     #[must_use]
     pub fn trouble(&self, link: LinkId) -> Option<ConnectionFault> {
         self.shared.cells.lock(|cells| cells.troubles.get().get(link.index()).copied().flatten())

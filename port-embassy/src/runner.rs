@@ -38,8 +38,8 @@ impl<const N: usize, P: Controller<N>, L> Observer<N, P, L> for () {
 /// Connects `engine` to the controller of Universal Robots at `robot`. Returns a handle for messages to the engine, and
 /// the task to be run.
 ///
-/// Uses two of the stack's sockets for as long as the runner lives, a third if `buffers` have room for RTDE, and a
-/// fourth if they have room for a program's connection.
+/// Uses two of the stack's sockets for as long as the runner lives, three if `buffers` have room for RTDE, and four if
+/// they have room for a program's connection.
 ///
 /// # Panics
 /// In the stack, if it has too few sockets left.

@@ -23,7 +23,8 @@ impl Default for Buffers {
     }
 }
 
-/// Returns a handle for messages to `engine`, and the task to be run. Uses one of the stack's sockets.
+/// Connects `engine` to the tests' controller, which connects to this device. Returns a handle for messages to the
+/// engine, and the task to be run. Uses one of the stack's sockets.
 ///
 /// # Panics
 /// In the stack, if it has no socket left.

@@ -116,7 +116,7 @@ impl fmt::Display for ReleasedBy {
     }
 }
 
-/// The word by which keys and lines end this process.
+/// The word for a request to end this process by the operator's key or input line, used as signals use their names.
 pub const QUIT: &str = "quit";
 
 #[cfg(test)]

@@ -11,16 +11,16 @@
 /// |---|---|
 /// | `Settings`, `Robot`, `Shared` | the types for the kind of controller that the settings name |
 /// | `BENCH_BAUD` | the rate of the serial line at the bench \[Bd\] |
-/// | `choose_settings` | the first call: returns the settings in effect, their image, and the flash for the bench |
+/// | `choose_settings` | to be called first: returns the settings, their image, and the flash for new settings |
 /// | `guard_link` | returns the driver behind the ARP guard, and the monitor of its frames |
-/// | `start_network` | starts the stack, with its task and the task that notes turns |
+/// | `start_network` | starts the network stack, with its task and the task that keeps `TURNS` up to date |
 /// | `make_robot` | returns the robot of these settings, and its name in telemetry |
-/// | `spawn_services` | spawns telemetry, and commands to the dashboard server |
+/// | `spawn_services` | spawns the tasks that send telemetry and execute commands at the dashboard server |
 /// | `answer`, `serve_bench` | tasks: requests over the network, settings over the line at the bench |
 /// | `contacts`, `read_serial`, `read_analog`, `read_bus`, `read_wrench` | tasks of the inputs whose types are given |
 ///
-/// A board calls the functions in this order. After `make_robot` it spawns its own tasks `control`, `keep` and
-/// `watch_link`.
+/// A board calls the functions in this order. After `make_robot` it spawns its own tasks `control` and `keep`, and
+/// `watch_link` if it can restart its network interface.
 // The debug information must refer to lines of this file: `board_budgets` finds the stack of each task by them.
 #[collapse_debuginfo(no)]
 #[macro_export]
@@ -47,8 +47,8 @@ macro_rules! board {
         const BENCH_BAUD: u32 = 115_200;
         /// The settings that `build.rs` made of the board's file. They are used if the flash has no usable image.
         static IMAGE: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/image"));
-        /// The kinds of settings that this firmware can execute: network requests, motions, dashboard commands, sensor
-        /// ports.
+        /// The optional parts of this firmware: network requests, long motions, dashboard commands and sensor ports. An
+        /// image of settings that needs any other part is rejected.
         const BUILT: $crate::provision::Built = $crate::provision::Built {
             requests: cfg!(requests),
             motion: $motion,
@@ -116,7 +116,8 @@ macro_rules! board {
             (::defmt::unwrap!(robot), device)
         }
 
-        /// Spawns the tasks that use the network without a key: telemetry, and commands to the dashboard server.
+        /// Spawns the task that sends telemetry, if the settings name a listener, and the task that executes commands
+        /// at the dashboard server, if the build contains it.
         fn spawn_services(
             spawner: ::embassy_executor::Spawner,
             settings: &Settings,
@@ -132,8 +133,8 @@ macro_rules! board {
             spawner.spawn(::defmt::unwrap!(service_commands(shared, robot, stack)));
         }
 
-        /// Spawns `task` with the executor priority `priority`, and returns the number by which the executor identifies
-        /// the task.
+        /// Spawns `task` with the executor priority `priority`, for a task that runs before the other tasks of the
+        /// board. Returns the number by which the executor identifies the task.
         fn spawn_first<S>(
             spawner: ::embassy_executor::Spawner,
             task: Result<::embassy_executor::SpawnToken<S>, ::embassy_executor::SpawnError>,

@@ -21,8 +21,8 @@ type Engine = KrcEngine<'static, AnyLaw<7>>;
 /// The state shared between the control loop and the other tasks of a KRC's board.
 pub type Shared = shared::Shared<7, Krc>;
 
-/// All memory of a robot, to be stored in a static. It is all zeros and takes no flash. The recorder has separate
-/// memory, which a reset leaves unchanged.
+/// The memory for the engine, the sockets and the shared state of one robot, to be stored in a static. It is all zeros
+/// and takes no flash. The flight recorder has separate memory, which a reset leaves unchanged.
 pub struct Memory {
     buffers: Buffers,
     engine: MaybeUninit<Engine>,

@@ -52,11 +52,12 @@ pub(crate) enum LogEvent<E> {
     /// The quality grade of the link is too low, for this cause. The next line of the log states what was rejected
     /// or ended.
     GradeLow(GradeLow),
-    /// An operator's request to command the arm was accepted.
+    /// A request to command the arm was accepted: an operator's, or the automatic request after the start.
     Arming,
     /// The engine begins to command; the number counts how often it has done so since the boot.
     Armed(u32),
-    /// An operator's request to command, or acknowledgement of a fault, was rejected.
+    /// An operator's action (a request to command the arm, the acknowledgement of a fault, or an action on Outrigger's
+    /// program on the controller) was rejected, or the automatic request to command after the start.
     Refused(Refusal),
     /// Commanding the arm was requested but did not begin, for this reason.
     NotArmed(Reason),
@@ -70,9 +71,10 @@ pub(crate) enum LogEvent<E> {
     ReleasedAtPendant(Reason),
     /// A stop at the pendant cannot be detected, so a command overrides it.
     PendantOverridden,
-    /// The number of received states whose values are impossible for this arm.
+    /// The number of robot states received in this session whose values are impossible for this arm.
     Impossible(u32),
-    /// The robot's speed scaling holds the arm at rest, or no longer does (`None`).
+    /// The controller holds the commanded motion, by its speed scaling or a paused program; `None` if the motion
+    /// continues.
     Held(Option<Reason>),
     /// The outcome of a request to release the brakes by closing the brake contact.
     BrakeRelease(Result<Outcome, BrakeRefusal>),

@@ -3,8 +3,8 @@
 use embassy_net::{Config, Ipv4Cidr, StaticConfigV4};
 use outrigger_core::engine::Device;
 
-/// Returns a configuration with the address that the settings name. The address is static: a device that commands an
-/// arm must not wait for an address to be assigned, nor get a different one later.
+/// Returns the network stack's configuration, with the address that the settings name. The address is static: a device
+/// that commands an arm must not wait for an address to be assigned, nor get a different one later.
 #[must_use]
 pub fn network(device: &Device) -> Config {
     Config::ipv4_static(StaticConfigV4 {

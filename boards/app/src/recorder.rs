@@ -9,13 +9,14 @@ use outrigger_core::law::Law;
 use outrigger_remote::telemetry::{Device, Pace};
 use outrigger_wire::checksum::crc32;
 
-/// The size of the memory for the recorder \[B\]; settings may use less.
+/// The size of the memory for the flight recorder, which stores the engine's inputs and outputs \[B\]; settings may use
+/// less.
 const RECORDER: usize = 65_536;
 /// The length of the mark before the recorder's entries \[B\]: magic, then checksums of build and settings.
 const MARK_LEN: usize = 12;
 const MAGIC: [u8; 4] = *b"ORK\x01";
 
-/// The memory for a recorder of the engine, by its content.
+/// The memory for the engine's flight recorder, by its content at the start.
 #[derive(Debug, PartialEq, Eq)]
 enum Memory<'m> {
     /// Memory that may contain a recording of an earlier run with the same firmware and settings.
@@ -24,9 +25,9 @@ enum Memory<'m> {
     New(&'m mut [u8]),
 }
 
-/// Gives the engine of `device` a recorder of at most `wanted` bytes. `pace` is the rate of telemetry. It is `None`
-/// without a listener; recording then never pauses to keep the data of a fault that ended commanding, because nobody
-/// fetches it.
+/// Returns `engine` with a flight recorder for its inputs and outputs, of at most `wanted` bytes. `pace` is the rate of
+/// telemetry, `None` without a listener. Without a listener recording never pauses to keep the data of a fault that
+/// ended commanding, because nobody fetches it.
 pub(crate) fn record<'m, const N: usize, P: Controller<N>, L: Law<N>>(
     engine: Engine<'m, N, P, L>,
     wanted: Option<u32>,
@@ -121,7 +122,7 @@ mod tests {
 
     const DEVICE: Device<'static> = Device { board: "bench", build: "1f2e3d4c", boot: 7, settings: &[1, 2, 3] };
 
-    /// Returns the memory after a run of this device that recorded with `wanted` bytes.
+    /// Returns the recorder's memory after a run of the test's `DEVICE` that recorded with `wanted` bytes.
     fn run(wanted: usize) -> Vec<u8> {
         let mut memory = vec![0x5a; MARK_LEN + 512];
         let Memory::New(entries) = divided(&mut memory, &mark(&DEVICE), wanted, true) else {

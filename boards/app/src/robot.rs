@@ -19,7 +19,7 @@ pub struct Ready<const N: usize, P: Controller<N> + 'static, R> {
 }
 
 impl<const N: usize, P: Controller<N>, R> Ready<N, P, R> {
-    /// Returns a handle that sends messages to the robot's task.
+    /// Returns a handle that sends operators' requests and sensor readings to the robot's task.
     #[must_use]
     pub const fn handle(&self) -> Handle<'static> {
         self.handle
@@ -49,7 +49,7 @@ pub enum StartError {
     Law(BadValue),
     /// The engine rejects the settings, for this reason.
     Engine(ConfigError),
-    /// The settings of the parts around the engine are invalid, because of this value.
+    /// The settings of the device itself, such as its address or its sensors, are invalid because of this value.
     Device(BadValue),
     /// A sensor of the settings has no port on this board.
     Port(NoPort),

@@ -35,7 +35,7 @@ impl SerialSensor {
         })
     }
 
-    /// Reads the serial sensor; never returns. Errors are counted in `shared`.
+    /// Passes the readings of the serial sensor to `robot`; never returns. Errors are counted in `shared`.
     pub async fn run<const N: usize, P: Controller<N, Event: PeerEvent>>(
         self,
         port: impl Read,
@@ -67,8 +67,8 @@ impl AnalogSensor {
         })
     }
 
-    /// Converts the voltage at the analog input periodically; never returns. Errors are counted in `shared`. A count of
-    /// `full` is a voltage of `volts` at the pin.
+    /// Converts the voltage at the analog input periodically and passes the readings to `robot`; never returns. Errors
+    /// are counted in `shared`. A count of `full` is a voltage of `volts` at the pin.
     pub async fn run<const N: usize, P: Controller<N, Event: PeerEvent>>(
         self,
         adc: impl Adc,
@@ -82,8 +82,8 @@ impl AnalogSensor {
         pump(analog, robot, self.source).await
     }
 
-    /// Returns the calibration of the analog input. Every count is a voltage; the source's range determines which
-    /// counts are invalid for the sensor.
+    /// Returns the calibration that converts counts of the analog input to readings. Every count from 0 to `full` is
+    /// valid here; the configured range of the sensor's source determines which readings are invalid.
     fn calibration(&self, full: u16, volts: f32) -> Calibration {
         let Scale { factor, offset } = self.scale;
         Calibration { gain: factor * volts / f32::from(full), offset, lowest: 0, highest: full.into() }
@@ -107,7 +107,7 @@ impl BusSensor {
         })
     }
 
-    /// Queries the distance sensor; never returns. Errors are counted in `shared`.
+    /// Passes the readings of the distance sensor to `robot`; never returns. Errors are counted in `shared`.
     pub async fn run<const N: usize, P: Controller<N, Event: PeerEvent>>(
         self,
         bus: impl I2c,
@@ -138,7 +138,8 @@ impl WrenchSensor {
         })
     }
 
-    /// Reads the force/torque sensor whenever `data_ready` is low; never returns. Errors are counted in `shared`.
+    /// Reads the force/torque sensor whenever `data_ready` is low and passes the readings to `robot`; never returns.
+    /// Errors are counted in `shared`.
     pub async fn run<const N: usize, P: Controller<N, Event: PeerEvent>>(
         self,
         spi: impl SpiDevice,

@@ -62,8 +62,8 @@ struct Origin {
     monitor: &'static FrameMonitor,
 }
 
-/// State shared between the control loop and the board's other tasks. The control loop only executes a few stores to
-/// it.
+/// The state shared between the control loop and the board's other tasks. The control loop only executes a few stores
+/// to it.
 pub struct Shared<const N: usize, P: Controller<N>> {
     lines: Channel<NoopRawMutex, LogEvent<P::Event>, LINES>,
     missed: Cell<u32>,
@@ -260,7 +260,7 @@ impl<const N: usize, P: Controller<N, Event: PeerEvent>> Shared<N, P> {
     }
 
     /// Logs, once, the kind of traffic from the robot's address if it has not changed for [`ALL_THERE_IS`], there is no
-    /// session, and no IP packet from that address has been received.
+    /// session with the controller, and no IP packet from that address has been received.
     fn listen(&self, now: Instant) {
         let Some(Origin { monitor, .. }) = self.origin.get() else { return };
         let (heard, (known, since, told)) = (activity(monitor), self.heard.get());
@@ -380,8 +380,8 @@ pub(crate) struct LoopObserver<'d, const N: usize, P: Controller<N>, O> {
     shared: &'d Shared<N, P>,
     handle: Handle<'d>,
     cycle: O,
-    /// The controller's time of the newest robot state that was shown on the pin; `None` without a state in this
-    /// session.
+    /// The controller's time of the newest robot state at which the level of the pin `cycle` was changed; `None`
+    /// without a state in this session.
     shown: Option<ControllerTime>,
     high: bool,
 }
@@ -400,7 +400,8 @@ impl<'d, const N: usize, P: Controller<N, Event: PeerEvent>, O: OutputPin> LoopO
         }
     }
 
-    /// Sets the rest of the control law's motion, behind the waypoints with which it begins.
+    /// Sets the rest of the control law's motion, behind the waypoints with which it begins. The observer feeds the
+    /// rest to the engine during the run.
     #[cfg(feature = "motion")]
     pub(crate) const fn feeds(&mut self, motion: Stored<'static, N>) {
         self.motion = motion;

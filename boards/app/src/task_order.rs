@@ -96,7 +96,7 @@ mod tests {
     }
 
     /// Simulates an executor with priorities, as embassy's: the highest first, and among equals the one that has waited
-    /// longest. Every task is always ready, and a turn takes a millisecond.
+    /// longest. A turn takes a millisecond. The control loop is ready every 3 ms, every other task always.
     #[test]
     fn under_a_flood_the_rest_has_all_its_turns_in_time_and_the_control_loop_always_goes_first() {
         let turns = Turns::new();

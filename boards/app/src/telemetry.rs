@@ -40,8 +40,9 @@ impl Default for Outgoing {
     }
 }
 
-/// Sends the telemetry of `shared` to `target`; never returns and receives nothing. While the listener cannot be
-/// reached it waits, and data that becomes old meanwhile is dropped. It never waits for a second listener.
+/// Sends the telemetry of `shared` to the one or two listeners of `target`; never returns and receives nothing. While
+/// the first listener cannot be reached it waits, and data that becomes old meanwhile is dropped. It never waits for
+/// the second listener.
 pub async fn send<const N: usize, P: Controller<N, Event: PeerEvent>>(
     shared: &Shared<N, P>,
     stack: Stack<'_>,

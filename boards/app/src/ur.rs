@@ -25,11 +25,12 @@ pub type Shared = shared::Shared<6, Ur<'static>>;
 /// through such a program \[B\].
 const PROGRAM: usize = if cfg!(feature = "programs") { FOR_A_PROGRAM } else { 0 };
 
-/// The number of groups of RTDE inputs that the engine can write: a URScript program may receive its commands in one.
+/// The number of groups of RTDE inputs that the engine can write: Outrigger's URScript program may receive its commands
+/// through such a group.
 const GROUPS: usize = if cfg!(feature = "programs") { 1 } else { 0 };
 
-/// All memory of a robot, to be stored in a static. It is all zeros and takes no flash. The recorder has separate
-/// memory, which a reset leaves unchanged.
+/// The memory for the engine, the sockets and the shared state of one robot, to be stored in a static. It is all zeros
+/// and takes no flash. The flight recorder has separate memory, which a reset leaves unchanged.
 pub struct Memory {
     windows: Windows,
     rtde: MaybeUninit<RtdeMemory<'static, LEAST, GROUPS>>,
@@ -101,8 +102,8 @@ impl Robot {
         })
     }
 
-    /// Runs the control loop until a shutdown has been executed. The pin `cycle` changes its level with each control
-    /// cycle.
+    /// Runs the control loop until a shutdown has been executed. The pin `cycle` changes its level with each new robot
+    /// state.
     pub async fn run(mut self, cycle: impl OutputPin) {
         let mut observer = LoopObserver::new(self.shared, self.handle, cycle);
         #[cfg(feature = "motion")]

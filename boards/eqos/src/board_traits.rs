@@ -27,7 +27,7 @@ pub trait Bus {
 
     /// Enables the controller's clocks, pulses its reset and selects MII or RMII; returns at once.
     ///
-    /// Called at the beginning of every start, at most once a second.
+    /// Called at the beginning of every start of the interface, at most once a second.
     fn enable(&self);
 
     /// Returns the time since boot \[µs\]; it never goes back.

@@ -25,8 +25,8 @@ const ADVERTISED: u8 = 4;
 const PARTNER: u8 = 5;
 
 const CONTROL_RESET: u16 = 1 << 15;
-/// The content of the control register that starts a negotiation. 100 Mbit/s and full duplex in it apply only until
-/// there is a partner to negotiate with.
+/// The content of the transceiver's control register that starts a negotiation of the link. 100 Mbit/s and full duplex
+/// in it apply only until there is a partner to negotiate with.
 const NEGOTIATE: u16 = 1 << 13 | 1 << 12 | 1 << 9 | 1 << 8;
 /// The bit of the transceiver's status register that is set once the negotiation of the link has ended.
 const NEGOTIATED: u16 = 1 << 5;
@@ -44,8 +44,9 @@ pub struct LinkMode {
 }
 
 impl LinkMode {
-    /// Returns the best mode that both sides have, by the partner's register 5; `None` if they have none in common. A
-    /// partner that does not negotiate appears there with the one ability that was detected, without full duplex.
+    /// Returns the best mode that both sides of the link have, `None` if they have none in common. `partner` is the
+    /// transceiver's register 5, the partner's abilities. A partner that does not negotiate appears there with the one
+    /// ability that was detected, without full duplex.
     pub(crate) const fn best(partner: u16) -> Option<Self> {
         let both = partner & ABILITIES;
         Some(match both {

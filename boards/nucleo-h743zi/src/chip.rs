@@ -38,8 +38,8 @@ pub(crate) fn watch_the_start() {
 /// this one the debugger took up to two seconds after power to provide it. Meanwhile the core runs at 64 MHz from its
 /// own oscillator, as after every reset, and feeds the watchdog.
 pub(crate) fn find_clock() -> ClockSource {
-    /// The number of the processor's cycles in a tenth of a millisecond; half of that if the core executes two
-    /// instructions at once.
+    /// The number of the processor's cycles in a tenth of a millisecond at 64 MHz. They take half of that time if the
+    /// core executes two instructions at once.
     const TENTH: u32 = 6_400;
     for _ in 0..100_000 {
         if is_clock_there() {
@@ -65,9 +65,9 @@ pub(crate) fn is_clock_there() -> bool {
 /// Returns the chip's clock configuration for the HAL. Every revision of the chip runs at 400 MHz; 480 MHz needs
 /// revision V.
 ///
-/// The reference is the debugger's crystal, not the chip's own oscillator. The ages of states are measured with this
-/// clock, and an oscillator with an error of 1 % would look like a link that becomes slower and slower. Without the
-/// crystal commanding is not allowed.
+/// The reference is the debugger's crystal, not the chip's own oscillator. The ages of received robot states are
+/// measured with this clock, and an oscillator with an error of 1 % would look like a link that becomes slower and
+/// slower. Without the crystal commanding is not allowed.
 pub(crate) fn config(clock: ClockSource) -> Config {
     let mut config = Config::default();
     let rcc = &mut config.rcc;

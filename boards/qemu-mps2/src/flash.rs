@@ -20,7 +20,8 @@ const SECTOR: usize = 4096;
 /// The size of a unit of the flash that is written at once \[B\], as on an STM32H7.
 const UNIT: usize = 32;
 
-/// A mark that the machine was switched on before. Initially its memory is zeros, but a new flash is erased.
+/// The mark of a simulated flash that was connected before. Without the mark, its memory contains the zeros with which
+/// QEMU starts, and is first filled with ones, like a new, erased flash.
 const KNOWN: u32 = u32::from_le_bytes(*b"NOR1");
 
 /// The state of the simulated flash that is preserved over a reset.

@@ -102,7 +102,7 @@ impl Lan9118 {
     /// Resets the Ethernet controller and starts it with this hardware address.
     ///
     /// # Errors
-    /// [`Missing`] if another device answers at its address.
+    /// [`Missing`] if no LAN9118 answers at its address.
     pub(crate) fn start(&mut self, address: [u8; 6]) -> Result<(), Missing> {
         self.address = address;
         MAC.write::<HARDWARE_CONFIG>(SOFT_RESET);
@@ -160,7 +160,7 @@ impl Lan9118 {
     }
 }
 
-/// Empties both receive FIFOs; the receiver must be stopped meanwhile.
+/// Stops the receiver, empties both receive FIFOs, and starts the receiver again.
 fn dump() {
     write_csr(MAC_CONTROL, FULL_DUPLEX | TX_ENABLE);
     MAC.write::<RX_CONFIG>(RX_DUMP);

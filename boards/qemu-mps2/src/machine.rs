@@ -20,7 +20,8 @@ pub(crate) struct Machine {
     pub(crate) bench_interrupt: u16,
     /// The base address of the third serial port, which represents an operator's contact.
     pub(crate) contact: usize,
-    /// The base address of memory to which nothing is loaded, and which a reset therefore leaves unchanged.
+    /// The base address of the memory for the simulated flash. Nothing is loaded to it, so that a reset leaves it
+    /// unchanged.
     pub(crate) kept: usize,
     /// The base address of the Ethernet controller.
     pub(crate) mac: usize,
@@ -55,7 +56,7 @@ const AN386: Machine = Machine {
 /// The MPS2 machine with a Cortex-M7; its Ethernet controller has another address.
 const AN500: Machine = Machine { board: "qemu-mps2 an500", mac: 0xa000_0000, kept: 0x6000_0000, ..AN386 };
 
-/// The machine with a Cortex-M33 with TrustZone. All code here is secure, and the devices are used by their secure
+/// The MPS2 machine with a Cortex-M33 with TrustZone. All code here is secure, and the devices are used by their secure
 /// addresses, because at the machine's start everything is secure and needs no setup.
 const AN505: Machine = Machine {
     board: "qemu-mps2 an505",

@@ -120,7 +120,8 @@ async fn keep(shared: &'static Shared, robot: Handle<'static>, stack: Stack<'sta
     shared.keep(robot, stack, &mut Lamp::<0>, feed).await
 }
 
-/// Watches the only contact of this board; an operator's other contacts are at the robot.
+/// Watches the brake contact, the only contact of this board. An operator's other contacts can only be connected to
+/// inputs of the robot's controller.
 #[embassy_executor::task]
 async fn contact(operator: OperatorConfig, robot: Handle<'static>, shared: &'static Shared) -> ! {
     let operator = OperatorConfig { stop_pin: false, acknowledge_pin: false, request_pin: false, ..operator };

@@ -12,7 +12,7 @@ const LAMPS: usize = 0x00;
 // SAFETY: the input/output block of the MPS2 machines' FPGA; it switches lamps and counts, and does not access memory.
 const FPGA: Registers<0x1000> = unsafe { Registers::new(machine::THIS.fpga) };
 
-/// User lamp 0 or 1, as an output.
+/// The user lamp `N`, 0 or 1, of the emulated board, as an output pin.
 pub(crate) struct Lamp<const N: u8>;
 
 impl<const N: u8> Lamp<N> {

@@ -15,16 +15,17 @@ pub(crate) struct Options {
     /// The option `seconds=N`: shuts the device down after this time, and ends QEMU with success once the arm is at
     /// rest.
     pub(crate) run_for: Option<Duration>,
-    /// The option `wrap=N`: the device's clock starts N seconds before its first wrap.
+    /// The option `wrap=N`: the device's clock starts N seconds before the first wrap of its 32-bit counter.
     pub(crate) until_wrap: Option<Duration>,
-    /// `fault=panic`, `fault=memory` or `fault=stack`: fails right after boot, to test that failures end QEMU.
-    /// `fault=panic-once` and `fault=stack-once`: fails only in the first run, and restarts as a real board does.
-    /// `fault=hang`: hangs one and a half seconds after the first start, to test the watchdog.
+    /// The option `fault=KIND`: `panic`, `memory` or `stack` fails right after boot, to test that failures end QEMU.
+    /// `panic-once` and `stack-once` fail only in the first run, and restart as a real board does. `hang` hangs one and
+    /// a half seconds after the first start, to test the watchdog.
     pub(crate) fault: Option<Fault>,
     /// The option `order=1`: logs how many polls of other tasks begin while the control loop or the network is ready,
     /// and the longest poll of another task.
     pub(crate) order: bool,
-    /// The option `cut=N` or `cut=each`: the power fails in the middle of this operation of the simulated flash.
+    /// The option `cut=N` or `cut=each`: the power fails in the middle of an operation of the simulated flash, see
+    /// [`Cut`].
     pub(crate) cut: Option<Cut>,
 }
 
@@ -33,8 +34,8 @@ pub(crate) struct Options {
 pub(crate) enum Cut {
     /// A single power failure, in this flash operation since QEMU was started, counted from 1.
     At(u32),
-    /// In the first operation after the first start that has operations, in the second after the next start, and so on,
-    /// until one start was not interrupted.
+    /// A power failure in every run that uses the flash: in the first operation of the first such run, in the second of
+    /// the next one, and so on. After a run without a power failure the count begins again.
     Each,
 }
 

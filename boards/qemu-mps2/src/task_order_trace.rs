@@ -59,7 +59,8 @@ static NETWORK: Watched = Watched::new();
 static BEGAN: AtomicU32 = AtomicU32::new(0);
 static LONGEST: AtomicU32 = AtomicU32::new(0);
 
-/// Begins to log which tasks run before those with the numbers `control` and `network`.
+/// Begins to log how many polls of other tasks begin while the control loop or the network is ready, and the longest
+/// poll of another task. `control` and `network` are the executor's numbers of these two tasks.
 pub(crate) fn tell(control: u32, network: u32) {
     CONTROL.task.store(control, Ordering::Relaxed);
     NETWORK.task.store(network, Ordering::Relaxed);

@@ -20,17 +20,17 @@ const INTERRUPT: u32 = 1 << 0;
 const RESET: u32 = 1 << 1;
 const UNLOCK: u32 = 0x1acc_e551;
 
-/// Half of the time after which a hanging device is reset: 0.5 s.
+/// The number of the watchdog's ticks in 0.5 s, half of the time after which a hanging device is reset.
 const TICKS: u32 = machine::THIS.megahertz * 500_000;
-/// The delay of the watchdog's interrupt, 50 ms, above which QEMU itself has stalled: the firmware never masks this
-/// interrupt.
+/// The number of the watchdog's ticks in 50 ms. A greater delay of its interrupt shows that QEMU itself has stalled,
+/// because the firmware never masks this interrupt.
 const LATE: u32 = TICKS / 10;
 
 // SAFETY: the watchdog of the MPS2 machines; it counts, interrupts and resets, and does not access memory.
 const WATCHDOG: Registers<0x1000> = unsafe { Registers::new(machine::THIS.watchdog) };
 
-/// The note of the previous boot about its watchdog: `BOOTED`, `STARTED`, `UNFED` or `STOOD`, and any value after
-/// power-up.
+/// The note of the previous run, which a reset leaves unchanged: `BOOTED`, `STARTED`, `UNFED` or `STOOD`, and any value
+/// after power-up. It shows the cause of the next start, for which the machine has no register.
 #[unsafe(link_section = ".uninit.watchdog")]
 static NOTE: MaybeUninit<AtomicU32> = MaybeUninit::uninit();
 
@@ -48,7 +48,8 @@ fn note() -> &'static AtomicU32 {
     unsafe { NOTE.assume_init_ref() }
 }
 
-/// Returns the cause of the machine's start, and clears the note. A stall of QEMU is logged.
+/// Returns the cause of the machine's start by the note of the previous run, and replaces the note by `BOOTED`. A stall
+/// of QEMU is logged.
 pub(crate) fn reset_cause() -> ResetCause {
     match note().swap(BOOTED, Ordering::Relaxed) {
         UNFED => ResetCause::Watchdog,
@@ -72,7 +73,8 @@ pub(crate) fn start() {
     start_with(TICKS);
 }
 
-/// Extends the watchdog's period to 20 s. The watchdog is not fed any more, and a reset follows.
+/// Extends the time until the watchdog's interrupt to 10 s, and that until its reset to 20 s. The watchdog is not fed
+/// any more, and a reset follows.
 pub(crate) fn be_patient() {
     start_with(20 * TICKS);
 }
@@ -96,15 +98,15 @@ fn start_with(ticks: u32) {
     WATCHDOG.write::<LOCK>(0);
 }
 
-/// Restarts the watchdog's period, at whose end it would reset the machine.
+/// Restarts the watchdog's time, at whose end it would reset the machine.
 pub(crate) fn feed() {
     WATCHDOG.write::<LOCK>(UNLOCK);
     WATCHDOG.write::<CLEAR>(0);
     WATCHDOG.write::<LOCK>(0);
 }
 
-/// Handles the end of the first half of the watchdog's time. It repairs nothing: the second half ends with the
-/// reset. The counter was restarted when it expired, and shows how long ago that was.
+/// Writes the note that the watchdog was not fed for half its time, and waits for the reset at the end of the other
+/// half. The watchdog's counter was restarted when this interrupt was raised, and shows how late the handler runs.
 #[cortex_m_rt::exception]
 unsafe fn NonMaskableInt() {
     let late = TICKS.saturating_sub(WATCHDOG.read::<VALUE>());

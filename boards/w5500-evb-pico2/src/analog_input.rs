@@ -5,7 +5,7 @@ use core::cell::RefCell;
 use embassy_rp::adc::{self, Blocking};
 use outrigger_app::Adc;
 
-/// The only analog-to-digital converter, which all inputs share.
+/// The chip's only analog-to-digital converter, which all analog inputs of the board share.
 pub(crate) type Converter = adc::Adc<'static, Blocking>;
 
 /// An analog input of the board, 0 to 3.3 V: a pin of the converter.
@@ -17,7 +17,8 @@ pub(crate) struct Level3V3 {
 impl Adc for Level3V3 {
     type Error = adc::Error;
 
-    /// Waits 2 µs for the converter without yielding; no other task uses it meanwhile.
+    /// Returns the converter's count for the voltage at this input. Waits 2 µs for it without yielding, so that no
+    /// other task uses the converter meanwhile.
     async fn convert(&mut self) -> Result<i32, adc::Error> {
         self.adc.borrow_mut().blocking_read(&mut self.pin).map(i32::from)
     }

@@ -11,8 +11,8 @@ pub(crate) const SIZE: usize = 2 << 20;
 const CAPACITY: usize = 6 * ERASE_SIZE;
 const BEGIN: u32 = (SIZE - CAPACITY) as u32;
 
-/// The last sectors of the flash, in which settings are stored. While they are written, no code runs from flash, and
-/// no other code at all.
+/// The last sectors of the flash, in which settings are stored. While they are written, the flash cannot be read, and
+/// no other code runs.
 pub(crate) struct Sectors {
     flash: Flash<'static, FLASH, Blocking, SIZE>,
 }

@@ -8,8 +8,8 @@ use outrigger_app::boot::ResetCause;
 /// (`hardware_watchdog/watchdog.c`). The value that the HAL writes has the bit positions of the RP2040.
 const CONCERNED: u32 = 0x01ff_ffff & !(1 << 2) & !(1 << 3);
 
-/// The ticks until a hanging start is ended: 2 s with the ring oscillator at 12 MHz. It may run at half of that, and
-/// the crystal takes 0.13 s.
+/// The number of ticks after which the watchdog ends a start that hangs: 2 s with the ring oscillator at 12 MHz. The
+/// oscillator may run at half of that rate, and the crystal takes 0.13 s to start.
 const TICKS: u32 = 2_000_000;
 
 /// Starts the watchdog with the ring oscillator as clock, because the HAL waits without end for a crystal that does not

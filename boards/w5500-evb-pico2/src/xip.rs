@@ -29,7 +29,8 @@ const COOLDOWN: u8 = 1;
 /// An address of the flash that is read without using or changing the cache (`XIP_NOCACHE_NOALLOC_BASE`).
 const UNCACHED: *const u8 = 0x1400_0000 as *const u8;
 
-/// The values for the flash's interface: `first` is the format of the first read, `then` that of all others.
+/// The values of the registers of the flash's interface: `first` is the format of the first read, `then` that of all
+/// others.
 struct Registers {
     timing: u32,
     command: u32,

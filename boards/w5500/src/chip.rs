@@ -116,7 +116,7 @@ impl<'d, SPI: SpiDevice> Chip<'d, SPI> {
         }
     }
 
-    /// Checks that every register of the W5500 has the value that was written. Reads them again if one differs: a
+    /// Checks that each register of the W5500 in [`Setting`] has its expected value. Reads them again if one differs: a
     /// single wrong byte on the bus is no reason for a reset.
     pub(crate) async fn check(&mut self) -> Result<(), Trouble> {
         match self.compare().await {
@@ -181,7 +181,8 @@ impl<'d, SPI: SpiDevice> Chip<'d, SPI> {
         Err(Trouble::Unsettled)
     }
 
-    /// Reads the first of the frames that wait, at least one, into `frame`.
+    /// Reads the first waiting frame into `frame`, and removes it from the chip and from `waiting`. A frame that is too
+    /// long is only removed. At least one frame must wait.
     pub(crate) async fn receive(&mut self, waiting: &mut Waiting, frame: &mut [u8]) -> Result<Received, Trouble> {
         let prefix: [u8; 2] = self.read(Block::Receive, waiting.at).await?;
         let record = u16::from_be_bytes(prefix);

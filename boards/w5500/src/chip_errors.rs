@@ -44,7 +44,8 @@ pub enum Trouble {
     Unsettled,
     /// A frame was not sent within 100 ms although there is a link.
     NotSent,
-    /// The firmware requested a reset of the W5500 chip by [`Watch::restart`](crate::Watch::restart).
+    /// The firmware requested a reset of the W5500 chip by [`Watch::restart`](crate::Watch::restart), for example
+    /// because no frames arrive.
     Silent,
 }
 

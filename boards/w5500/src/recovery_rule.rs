@@ -93,7 +93,8 @@ mod tests {
         assert_eq!(next, now + LONGEST + WELL + SHORTEST);
     }
 
-    /// Explores every sequence of ten steps with or without an error, 50 ms apart.
+    /// Explores every sequence of ten steps, 50 ms apart: each has no error, an error of the socket, or one of the
+    /// chip.
     #[test]
     fn no_sequence_of_troubles_resets_more_often_than_once_a_second_or_puts_one_off_for_longer_than_8_s() {
         for story in 0..3_u32.pow(10) {

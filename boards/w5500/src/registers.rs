@@ -55,7 +55,7 @@ pub(crate) mod of_socket {
     pub(crate) const TRANSMIT_FREE: u16 = 0x0020;
     /// The address of the register with socket 0's write pointer for transmission, two bytes.
     pub(crate) const TRANSMIT_WRITE: u16 = 0x0024;
-    /// The address of the register with the number of bytes that socket 0 has received, two bytes.
+    /// The address of the register with the number of bytes that wait in socket 0's receive buffer, two bytes.
     pub(crate) const RECEIVED: u16 = 0x0026;
     /// The address of the register with socket 0's read pointer for received bytes, two bytes.
     pub(crate) const RECEIVE_READ: u16 = 0x0028;

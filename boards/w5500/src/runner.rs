@@ -35,7 +35,8 @@ const BURST: usize = 8;
 /// was acknowledged.
 const FRUITLESS: u8 = 4;
 
-/// The task of the W5500's driver: carries frames between chip and stack. Run it in a task of its own, for ever.
+/// The task of the W5500's driver: carries frames between the chip and the network stack. Run it in a task of its own,
+/// for ever.
 pub struct Runner<'d, SPI, INT, RST> {
     chip: Chip<'d, SPI>,
     reset: RST,
@@ -48,12 +49,12 @@ pub struct Runner<'d, SPI, INT, RST> {
     link_up: bool,
     /// The received frames that are known to wait in the W5500 chip.
     waiting: Waiting,
-    /// `true` if the interrupt line was low: the W5500 chip has received a frame.
+    /// `true` if the W5500 chip has reported a received frame by a low level of its interrupt line.
     interrupted: bool,
     fruitless: u8,
     look_at: Instant,
     check_at: Instant,
-    /// `true` if the next frame of the stack waits until the one before it is sent.
+    /// `true` if the next frame of the network stack waits until the one before it is sent.
     blocked: bool,
 }
 
@@ -154,7 +155,8 @@ impl<'d, SPI: SpiDevice, INT: Wait, RST: OutputPin> Runner<'d, SPI, INT, RST> {
         Ok(())
     }
 
-    /// Postpones the next frame of the stack to the next round, and moves the check of the link to an earlier time.
+    /// Postpones the next frame of the network stack to the next round, and moves the check of the link to an earlier
+    /// time.
     fn block(&mut self) -> Result<(), Trouble> {
         self.tally.one(|counts| &mut counts.waited);
         self.blocked = true;
@@ -242,7 +244,7 @@ impl<'d, SPI: SpiDevice, INT: Wait, RST: OutputPin> Runner<'d, SPI, INT, RST> {
         }
     }
 
-    /// Drops all frames in the W5500 chip, and the driver's knowledge of them.
+    /// Closes and opens the W5500's socket, which drops all frames in the chip, and forgets which frames wait there.
     async fn reopen(&mut self) -> Result<(), Trouble> {
         self.forget();
         self.tally.one(|counts| &mut counts.reopened);
@@ -268,7 +270,8 @@ impl<'d, SPI: SpiDevice, INT: Wait, RST: OutputPin> Runner<'d, SPI, INT, RST> {
         trouble.doubt()
     }
 
-    /// Applies remedies to the part `doubt` of the W5500 chip until one succeeds.
+    /// Reopens the W5500's socket or resets the chip, until one of these succeeds. `doubt` is the part that the error
+    /// puts in doubt; it is updated after each error.
     async fn recover(&mut self, mut doubt: Doubt) {
         loop {
             let result = match self.care.remedy(doubt, Instant::now()) {
@@ -295,7 +298,7 @@ impl<'d, SPI: SpiDevice, INT: Wait, RST: OutputPin> Runner<'d, SPI, INT, RST> {
         defmt::info!("W5500: set up; {}", self.tally.get());
     }
 
-    /// Waits until the time `at` without accessing the W5500 chip, and drops the stack's frames meanwhile.
+    /// Waits until the time `at` without accessing the W5500 chip, and drops the network stack's frames meanwhile.
     async fn pause(&mut self, at: Instant) {
         while Instant::now() < at {
             while self.tx.try_tx_buf().is_some() {
@@ -307,8 +310,8 @@ impl<'d, SPI: SpiDevice, INT: Wait, RST: OutputPin> Runner<'d, SPI, INT, RST> {
     }
 }
 
-/// A handle on a running driver: its counts, and a request to restart it. Use it from the same executor as the driver; it is
-/// neither `Send` nor `Sync`.
+/// A handle on the running driver of a W5500 chip: its counts, and a request to reset the chip. Use it from the same
+/// executor as the driver; it is neither `Send` nor `Sync`.
 #[derive(Clone, Copy, Debug)]
 pub struct Watch<'d>(pub(crate) &'d Tally);
 
@@ -319,8 +322,8 @@ impl Watch<'_> {
         self.0.get()
     }
 
-    /// Requests a reset of the W5500 by its line and a new setup, counted as [`Trouble::Silent`]: within 100 ms, or up
-    /// to 8 s later if the chip was reset shortly before. The link is lost for some seconds.
+    /// Requests a reset of the W5500 by its reset line and a new setup, counted as [`Trouble::Silent`]: within 100 ms,
+    /// or up to 8 s later if the chip was reset shortly before. The link is lost for some seconds.
     ///
     /// Useful where frames should arrive and none does: the driver cannot distinguish such silence from a quiet network.
     pub fn restart(self) {

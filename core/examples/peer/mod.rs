@@ -35,7 +35,8 @@ pub struct Peer {
     pub digital_outputs: u64,
     /// `true` if a program of another sender runs on the simulated controller.
     pub foreign: bool,
-    /// The running program; its joint speeds apply until its end, and beyond it unless `stops_at_end`.
+    /// The program that moves the simulated arm; `None` if there is none. The joint speeds that it has set become zero
+    /// at its end if it `stops_at_end`, and otherwise stay in force.
     program: Option<Program>,
     /// The URScript programs that were received completely, in order.
     pub programs: Vec<String>,
@@ -55,7 +56,7 @@ struct Program {
 }
 
 impl Peer {
-    /// Creates a controller with this software, with the arm at rest and no program.
+    /// Creates a simulated controller with this software version, with the arm at rest and no program.
     pub fn new(software: SoftwareVersion) -> Self {
         Self {
             software,
@@ -77,12 +78,13 @@ impl Peer {
         }
     }
 
-    /// Returns the period in which the controller runs its control cycle and publishes states \[µs\].
+    /// Returns the period of the simulated controller's control cycle \[µs\], in which it publishes states on ports
+    /// 30003 and 30004. On port 30001 it publishes one every 100 ms.
     pub fn period(&self) -> u64 {
         self.software.generation().period_micros()
     }
 
-    /// Opens a connection to the controller and sends the messages that are due at once.
+    /// Opens a client's connection to the simulated controller and sends the client the messages that are due at once.
     pub fn open(&mut self, link: LinkId) {
         self.open[link.index()] = true;
         self.out_mut(link).clear();
@@ -96,7 +98,7 @@ impl Peer {
         }
     }
 
-    /// Closes a connection to the controller and drops the bytes waiting on it.
+    /// Closes a client's connection to the simulated controller and drops the bytes that the client has not read.
     pub fn close(&mut self, link: LinkId) {
         self.open[link.index()] = false;
         self.out_mut(link).clear();
@@ -109,14 +111,15 @@ impl Peer {
         }
     }
 
-    /// Returns bytes sent on `link` and not read so far; at most `most` of them.
+    /// Returns bytes that the simulated controller has sent on `link` and the client has not read so far; at most
+    /// `most`.
     pub fn read(&mut self, link: LinkId, most: usize) -> Vec<u8> {
         let out = self.out_mut(link);
         let rest = out.split_off(most.min(out.len()));
         std::mem::replace(out, rest).into()
     }
 
-    /// Receives program text on port 30003, and RTDE packages on port 30004.
+    /// Passes bytes from a client to the simulated controller: program text on port 30003, RTDE packages on port 30004.
     pub fn write(&mut self, link: LinkId, bytes: &[u8]) {
         if link == LinkId::RTDE {
             return self.rtde.write(bytes);
@@ -131,7 +134,8 @@ impl Peer {
         }
     }
 
-    /// Runs one control cycle: the arm moves by one period, and states are sent on open connections.
+    /// Runs one control cycle of the simulated controller: the arm moves by one period, and states are sent on open
+    /// connections.
     pub fn cycle(&mut self) {
         let period = self.period();
         self.micros += period;

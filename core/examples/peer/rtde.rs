@@ -19,11 +19,12 @@ pub struct Service {
     pub missing: Vec<&'static str>,
     /// The names of the RTDE inputs that another client owns.
     pub in_use: Vec<&'static str>,
-    /// The words to reply in place of the types of these variables: name of the variable, word.
+    /// The words that the service replies instead of the data types of some RTDE variables: pairs of variable name and
+    /// word.
     pub words: Vec<(&'static str, &'static str)>,
-    /// `true` to give every recipe of inputs the number 0.
+    /// `true` to reply to every recipe of inputs with the number 0, which refuses the recipe.
     pub numbers_nothing: bool,
-    /// The letters of the requests to which the service does not reply.
+    /// The letters of the RTDE package types to which the service does not reply.
     pub silent_on: Vec<u8>,
     /// The requests received from clients, each with its letter and payload.
     pub asked: Vec<(u8, Vec<u8>)>,
@@ -172,7 +173,7 @@ fn joined(words: &[(String, String)]) -> String {
     words.iter().map(|(_, word)| word.as_str()).collect::<Vec<_>>().join(",")
 }
 
-/// Returns the zero of this RTDE type.
+/// Returns the value 0 of this RTDE data type: `false`, or zero in every element.
 pub fn zero(data_type: DataType) -> Value {
     match data_type {
         DataType::Bool => Value::Bool(false),

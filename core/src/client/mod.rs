@@ -44,14 +44,16 @@ pub mod tool_line;
 /// caller.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Output<'a> {
-    /// Connect to the controller's `port`, and report `Opened` or `Refused`. The client observes its own deadline.
+    /// The order to connect to the controller's `port`, and to report `Opened` or `Refused`. The client observes the
+    /// deadline itself.
     Open {
         /// The TCP port on a real controller; the ports of a simulated one may be offset, which the caller takes into
         /// account.
         port: u16,
     },
-    /// Write all of these bytes to the client's connection.
+    /// The order to write all of these bytes to the client's connection.
     Transmit(&'a [u8]),
-    /// Close the client's connection, or give up opening it. No event of it is to be reported afterwards.
+    /// The order to close the client's connection, or to give up opening it. No event of it is to be reported
+    /// afterwards.
     Close,
 }

@@ -42,17 +42,18 @@ pub(crate) struct AddedBounds {
     most: Numbers,
     /// The time in which an added torque or force may rise from zero to its limit.
     rise: Duration,
-    /// The constant torques or wrench that the configuration adds while the law gives none.
+    /// The constant torques or wrench of the configuration, which are added while this driver's law gives none.
     constant: Numbers,
 }
 
 impl AddedBounds {
-    /// Returns the bounds of the joint torques that a law adds.
+    /// Returns the bounds of the joint torques that a law of this driver adds to the controller's control law.
     pub(crate) const fn of_torques(most: [f32; MOST_JOINTS], rise: Duration, constant: [f32; MOST_JOINTS]) -> Self {
         Self { kind: Kind::Torques, most: JointTorques(most), rise, constant: JointTorques(constant) }
     }
 
-    /// Returns the bounds of the force and torque at the tool that a law adds.
+    /// Returns the bounds of the force and torque at the tool that a law of this driver adds to the controller's
+    /// control law.
     pub(crate) const fn of_wrench(most: &Wrench, rise: Duration, constant: &Wrench) -> Self {
         let (mut most, constant) = (numbers_of(most), numbers_of(constant));
         // A wrench has no seventh number: it stays zero, and a bound above zero avoids the division 0 / 0.
@@ -76,7 +77,7 @@ pub(crate) enum AddedPhase {
     Idle,
     /// The constant added torques or wrench of the configuration were sent.
     Constant,
-    /// These added torques or this wrench were sent, because the law gives some now or gave some before.
+    /// These added torques or this wrench were sent, because this driver's law gives some now or gave some before.
     Given(Numbers),
 }
 
@@ -94,7 +95,8 @@ impl AddedGovernor {
         self.bounds = bounds;
     }
 
-    /// Returns the highest torque of each joint that a law may add \[Nm\]; `None` if the controller adds no torques.
+    /// Returns the highest torque of each joint \[Nm\] that a law of this driver may add to the controller's control
+    /// law; `None` if the controller adds no torques.
     #[must_use]
     pub(crate) fn most_torques<const N: usize>(&self) -> Option<JointTorques<N>> {
         self.bounds.filter(|bounds| bounds.kind == Kind::Torques).map(|bounds| gather(&bounds.most.0))
@@ -118,16 +120,16 @@ impl AddedGovernor {
         self.phase = phase;
     }
 
-    /// Returns an empty slot for the torques or the wrench that the law adds in one step; `None` if the controller adds
-    /// nothing.
+    /// Returns an empty slot for the torques or the wrench that this driver's law adds in one step; `None` if the
+    /// controller adds nothing to its control law.
     #[must_use]
     pub(crate) fn slot(&self) -> Option<AddedSlot> {
         self.bounds.map(|AddedBounds { kind, .. }| AddedSlot { kind, given: Cell::new(None) })
     }
 
-    /// Approves, limits or refuses the added torques or wrench that the law gave, `dt` after the last command by the
-    /// controller's clock. `scale`, from 0 to 1, is the share of them that remains while a sensor reading that is too
-    /// old is still used.
+    /// Approves, limits or refuses the torques or the wrench to add that this driver's law gave, `dt` after the last
+    /// command by the controller's clock. `scale`, from 0 to 1, is the share of them that remains while a sensor
+    /// reading that is too old is still used.
     ///
     /// # Errors
     /// See the table of this module; the numbers that were sent last do not change.
@@ -169,8 +171,8 @@ impl AddedGovernor {
     }
 }
 
-/// The slot in which a law stores the torques or the wrench to add in one step, on a controller that adds them to its
-/// control law.
+/// The slot in which a law of this driver stores the torques or the wrench that the controller is to add to its own
+/// control law in one step.
 #[derive(Debug)]
 pub(crate) struct AddedSlot {
     kind: Kind,
@@ -202,7 +204,7 @@ impl AddedSlot {
         Ok(())
     }
 
-    /// Removes and returns the added torques or wrench in the slot; `None` if the law has stored none.
+    /// Removes and returns the torques or the wrench to add in the slot; `None` if this driver's law has stored none.
     #[must_use]
     pub(crate) fn take(&self) -> Option<Numbers> {
         self.given.take()

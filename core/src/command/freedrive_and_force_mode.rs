@@ -32,7 +32,7 @@ pub enum ForceType {
 }
 
 impl ForceType {
-    /// Returns the type with the number that `force_mode` takes, 1 to 3; `None` for other numbers.
+    /// Returns the type of force mode for its number in UR's function `force_mode`, 1 to 3; `None` for other numbers.
     #[must_use]
     pub const fn from_number(number: u8) -> Option<Self> {
         match number {

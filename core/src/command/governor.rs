@@ -27,7 +27,7 @@ pub struct Shaped {
     pub change: f32,
 }
 
-/// The joint speeds \[rad/s\] that may be sent, in this engine call only.
+/// The joint speeds \[rad/s\] that may be sent, only during the call of the engine in which they were approved.
 ///
 /// Only a [`Governor`] creates one. It holds by value the [`Authority`] to send them, the proof that the arm is commanded:
 /// the function that turns it into bytes consumes it.

@@ -134,7 +134,8 @@ impl<const N: usize> JointMove<N> {
     }
 }
 
-/// A move of the controller that passed the check of its limits and may be sent, in this engine call only.
+/// A move of the controller that is within the limits and may be sent, only during the call of the engine in which it
+/// was approved.
 ///
 /// Only a [`Governor`] creates one. It holds by value the [`Authority`] to send the move, as
 /// [`Approved`](super::Approved) does.

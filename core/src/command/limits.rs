@@ -162,7 +162,7 @@ settings! {
     }
 }
 
-/// Returns half the rated torque of this joint of a UR3 \[Nm\].
+/// Returns half the rated torque of the joint with this index, from 0, of a UR3, the smallest arm \[Nm\].
 const fn smallest(joint: usize) -> f32 {
     match joint {
         0 | 1 => 28.0,

@@ -44,15 +44,16 @@ impl<'a> Samples<'a> {
         self
     }
 
-    /// Returns the sensor readings for a way of commanding that accepts joint torques, which the law stores in `slot`.
+    /// Returns these sensor readings together with `slot`, in which the law stores joint torques: for a controller that
+    /// takes torques in place of speeds.
     #[cfg(feature = "motions")]
     pub(crate) const fn taking_torques(mut self, slot: &'a TorqueSlot) -> Self {
         self.torques = Some(slot);
         self
     }
 
-    /// Returns the sensor readings for a controller that adds to its control law the torques or the wrench that the law
-    /// stores in `slot`.
+    /// Returns these sensor readings together with `slot`, in which the law stores the torques or the wrench that the
+    /// controller adds to its own control law; `None` if it adds nothing.
     #[cfg(feature = "motions")]
     pub(crate) const fn taking_added(mut self, slot: Option<&'a AddedSlot>) -> Self {
         self.added = slot;

@@ -42,7 +42,7 @@ impl SourceConfig {
     pub const CHANNELS: Range<u8> = range_of!(1 to 6);
 }
 
-/// The counts of a sensor's readings since the start.
+/// The counts of a sensor's readings since its monitor was created.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]

@@ -9,8 +9,8 @@ use crate::mode::{ModeTuning, OperatorConfig, StandstillConfig};
 use crate::robot::{BadValue, Wording, wording};
 use outrigger_wire::time::Duration;
 
-/// The configuration of an engine. Some thresholds depend on the controller's period, which is known only once it is
-/// connected. They are given as [tuning](LinkTuning) of their defaults.
+/// The configuration of an engine. The defaults of some thresholds depend on the controller's period, which is known
+/// only once it is connected: [`LinkTuning`] and [`ModeTuning`] contain only the values that replace defaults.
 ///
 /// `P` is the configuration of this kind of controller: a [`UrConfig`](super::ur::UrConfig) or a
 /// [`KrcConfig`](super::krc::KrcConfig).
@@ -165,7 +165,7 @@ pub enum ConfigError {
 }
 
 impl ConfigError {
-    /// Returns a function that turns a bad value of this section into an error.
+    /// Returns a function that turns a [`BadValue`] in this section of the configuration into an error.
     pub(super) fn of(section: &'static str) -> impl Fn(BadValue) -> Self {
         let section = wording(section);
         move |error| Self::Value { section, error }

@@ -142,7 +142,8 @@ pub trait Delegated<const N: usize>: ControllerKind {
     /// a reason against it.
     ///
     /// # Errors
-    /// The reason in `free`, or [`Reason::NoSuchProgram`] if no program of ours is running on the controller.
+    /// [`Reason::NoSuchProgram`] if this session has no such program, the reason in `free`, [`Reason::ProgramAway`] if
+    /// no program runs that could be ended, [`Reason::ProgramRuns`] if it is running already.
     #[cfg(feature = "programs")]
     fn word_for_program(&mut self, word: OperatorAction, free: Result<(), Reason>, now: Instant) -> Result<(), Reason> {
         let _ = (word, free, now);
@@ -155,8 +156,8 @@ pub trait Delegated<const N: usize>: ControllerKind {
         MotionProgress::default()
     }
 
-    /// Takes the move that the controller is to execute under this number, from `state` on. It is sent once, by
-    /// `Verdict::Start`.
+    /// Stores the move that the controller is to execute under this number, from `state` on. The cycle's command to
+    /// start a move (`Verdict::Start`) sends it, once.
     fn delegated(&mut self, number: MoveNumber, asked: JointMove<N>, state: &State<N>) {
         let _ = (number, asked, state);
     }
@@ -192,8 +193,8 @@ pub trait Delegated<const N: usize>: ControllerKind {
         Err(Reason::NoSuchProgram)
     }
 
-    /// Takes the parameters of freedrive or force mode. They are sent once, by `Verdict::Guide`; for force mode
-    /// together with the move that the controller executes (`beside`), from the next `Verdict::Keep` on.
+    /// Stores the parameters of freedrive or force mode. The cycle's command to start it (`Verdict::Guide`) sends them.
+    /// For force mode `beside` a move that the controller executes, the next keep-alive (`Verdict::Keep`) sends them.
     #[cfg(feature = "programs")]
     fn guided(&mut self, what: Guidance, beside: bool) {
         let _ = (what, beside);
@@ -313,7 +314,7 @@ pub trait Recorded<const N: usize>: ControllerKind {
     fn load(&mut self, from: &mut Loader<'_>, config: &Config<N, Self::Options>) -> Option<CycleConfig>;
 }
 
-/// The recorder's side of a controller: empty, in an engine that does not record.
+/// The functions of a controller that recordings need: none, because this build does not record.
 #[cfg(not(feature = "record"))]
 pub trait Recorded<const N: usize>: ControllerKind {}
 

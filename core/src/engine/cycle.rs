@@ -39,7 +39,7 @@ use crate::robot::Authority;
 pub enum Verdict<'m, const N: usize> {
     /// No command is sent in this cycle.
     Silent,
-    /// The measured position, unchanged: for a controller that needs an answer to every state.
+    /// The controller's own setpoint, sent back unchanged to a controller that needs an answer to every state (a KRC).
     Mirror,
     /// Zero velocity: the arm is brought to rest, or held at rest.
     Hold,
@@ -51,9 +51,9 @@ pub enum Verdict<'m, const N: usize> {
     /// arm.
     #[cfg(feature = "motions")]
     Torque(ApprovedTorques<'m, N>),
-    /// The start of this move under this number; the controller executes the move by itself.
+    /// A command, sent once, to start this move under this number; the controller executes the move by itself.
     Start(ApprovedMove<'m, N>, MoveNumber),
-    /// The start of freedrive or force mode, which is active from now on under this number.
+    /// A command to start freedrive or force mode under this number.
     #[cfg(feature = "programs")]
     Guide(Authority<'m>, MoveNumber),
     /// A keep-alive for the program on the controller that executes moves.

@@ -36,10 +36,11 @@ impl fmt::Display for GuideError {
 impl core::error::Error for GuideError {}
 
 impl<const N: usize, P: Controller<N>, L: Law<N>> Engine<'_, N, P, L> {
-    /// Starts freedrive or force mode from where the arm rests, in `Command`. Returns the number that the program on
-    /// the controller will mirror. It lasts while `asker` renews it. The law is suspended from now on, and stays
-    /// suspended after the end: see [`stream`](Self::stream). If the controller executes a move, force mode runs
-    /// together with the move, has the same number and ends with it.
+    /// Starts freedrive or force mode from where the arm rests while it is commanded. Returns the number under which
+    /// the program on the controller will report it. Freedrive or force mode lasts while the client `asker` renews it.
+    ///
+    /// The control law is suspended from now on, and stays suspended after the end: see [`stream`](Self::stream). If
+    /// the controller executes a move, force mode runs together with the move, has the same number and ends with it.
     ///
     /// # Errors
     /// The first reason against it; nothing changes then. See [`Guide::begin`](crate::mode::Guide::begin).
@@ -78,8 +79,8 @@ impl<const N: usize, P: Controller<N>, L: Law<N>> Engine<'_, N, P, L> {
         Ok(())
     }
 
-    /// Ends freedrive or force mode; any client may request it. The arm comes to rest in `Command`, and no other motion
-    /// starts by itself.
+    /// Ends freedrive or force mode; any client may request it. The arm comes to rest, commanding continues, and no
+    /// other motion starts by itself.
     ///
     /// # Errors
     /// `NotCommanding` if neither is active, `MoveNotStarted` if it has not started yet: use a release then.
@@ -91,7 +92,7 @@ impl<const N: usize, P: Controller<N>, L: Law<N>> Engine<'_, N, P, L> {
     }
 
     /// Ends the move that the controller executes or is about to execute; any client may request it. The arm comes to
-    /// rest in `Command`, and no other motion starts by itself. Call it in place of an input, like
+    /// rest, commanding continues, and no other motion starts by itself. Call it in place of an input, like
     /// [`delegate`](Self::delegate).
     ///
     /// # Errors

@@ -105,9 +105,9 @@ pub enum Input {
     /// The two addresses of this link's connection, first our own, then the controller's. Needed for a controller
     /// that has to connect to us.
     Ends(LinkId, IpAddr, IpAddr),
-    /// Ends our resident program, so that the pendant program around it continues. It is carried out only in `Monitor`
-    /// with the arm at rest; otherwise an [`Event::Refused`](super::Event::Refused) gives the reason. Without the
-    /// feature `programs` there is no such program.
+    /// Ends our resident program, so that the pendant program around it continues. It is carried out only while nothing
+    /// is commanded and the arm is at rest; otherwise an [`Event::Refused`](super::Event::Refused) gives the reason.
+    /// Without the feature `programs` there is no such program.
     HandBack,
     /// Sends our resident program to the controller, under the same conditions as `HandBack`, if it is not running.
     Resend,

@@ -156,7 +156,8 @@ pub struct Engine<'m, const N: usize, P: Controller<N>, L> {
 enum Lifecycle {
     Idle,
     Running,
-    /// A shutdown is in progress. Contains the time since which the mode is `Offline` or `Monitor`; `None` before that.
+    /// A shutdown is in progress. Contains the time since which the arm is neither commanded nor brought to rest;
+    /// `None` before that.
     ShuttingDown(Option<Instant>),
     Finished,
 }
@@ -244,8 +245,8 @@ impl<const N: usize, P: Controller<N>, L: Law<N>> Engine<'_, N, P, L> {
         self.settle(now);
     }
 
-    /// Passes an operator action for our program on the controller. It is carried out only if nothing is commanded and
-    /// the arm is at rest; otherwise [`Event::Refused`] reports why not.
+    /// Ends our program on the controller, or sends it again, as the operator's action `word` requests. This is done
+    /// only if nothing is commanded and the arm is at rest; otherwise [`Event::Refused`] reports why not.
     #[cfg(feature = "programs")]
     fn word_for_program(&mut self, word: OperatorAction, now: Instant) {
         let rests = self.cycle.evidence().at_rest.is_some_and(|rest| rest.value);

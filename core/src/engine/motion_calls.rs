@@ -22,10 +22,11 @@ use outrigger_wire::robot::JointPositions;
 use outrigger_wire::time::{Duration, Instant};
 
 impl<const N: usize, P: Controller<N>, L: Law<N>> Engine<'_, N, P, L> {
-    /// Has the controller execute the move `asked` by itself, from where the arm rests. Returns the number that the
-    /// program which executes it will mirror. The law is suspended from now on, and a motion that it had not started
-    /// does not start. The move is sent with a later state; see
-    /// [`ModeMachine::delegate`](crate::mode::ModeMachine::delegate). Call it between two inputs, in place of an input.
+    /// Has the controller execute the move `asked` by itself, from where the arm rests. Returns the number under which
+    /// the program that executes the move will report it. Call it between two inputs, in place of an input.
+    ///
+    /// The law is suspended from now on, and a motion that it had not started does not start. The move is sent with a
+    /// later state; see [`ModeMachine::delegate`](crate::mode::ModeMachine::delegate).
     ///
     /// Does not compile for a kind of controller that executes no moves.
     ///
@@ -41,18 +42,19 @@ impl<const N: usize, P: Controller<N>, L: Law<N>> Engine<'_, N, P, L> {
     /// controller.
     ///
     /// # Errors
-    /// As above, and [`Reason::NoSuchProgram`] for a kind of controller that executes no moves.
+    /// Those of [`delegate`](Self::delegate), and [`Reason::NoSuchProgram`] for a kind of controller that executes no
+    /// moves.
     pub fn offer(&mut self, asked: JointMove<N>, now: Instant) -> Result<MoveNumber, Reason> {
         if P::DELEGATES { self.give(asked, now) } else { Err(Reason::NoSuchProgram) }
     }
 
-    /// Asks the controller for the joint positions of a pose, or for the pose of joint positions. The answer takes some
-    /// states; nothing moves. An earlier question is discarded. With the [answer](Self::located),
-    /// [`JointMove::towards`] makes the move for [`delegate`](Self::delegate). Call it in place of an input, like that.
+    /// Asks the controller for the joint positions of a pose, or for the pose of joint positions. Nothing moves. The
+    /// [answer](Self::located) arrives some states later; [`JointMove::towards`] turns it into a move for
+    /// [`delegate`](Self::delegate). An earlier question is discarded. Call it in place of an input.
     ///
     /// # Errors
-    /// [`Reason::NotCommanding`] in any mode but `Command`, [`Reason::NotFinite`], and if no program of ours can answer
-    /// [`Reason::NoSuchProgram`] or [`Reason::ProgramAway`].
+    /// [`Reason::NotCommanding`] while the arm is not commanded, [`Reason::NotFinite`], and if no program of ours can
+    /// answer [`Reason::NoSuchProgram`] or [`Reason::ProgramAway`].
     #[cfg(feature = "motions")]
     pub fn locate(&mut self, target: MoveTarget<N>) -> Result<(), Reason> {
         if self.mode() != Mode::Command {
@@ -104,10 +106,9 @@ impl<const N: usize, P: Controller<N>, L: Law<N>> Engine<'_, N, P, L> {
         self.peer.led()
     }
 
-    /// Sets the tolerances of the move along waypoints, in its own time. Its target and the measured joints must stay
-    /// within `path` of the place that the program reports, and after its end within `goal`. If a tolerance is
-    /// violated, commanding ends with the reason of that name. Call it in place of an input, like
-    /// [`delegate`](Self::delegate), after that call.
+    /// Sets the tolerances of the move along waypoints: the distances that the target and the measured joints may have
+    /// from the place that the program reports. Beyond one, commanding ends with [`Reason::PathTolerance`] or
+    /// [`Reason::GoalTolerance`]. Call it after [`delegate`](Self::delegate), also in place of an input.
     ///
     /// # Errors
     /// [`FeedError::NoMotion`] if there is no such move.
@@ -118,8 +119,8 @@ impl<const N: usize, P: Controller<N>, L: Law<N>> Engine<'_, N, P, L> {
         self.peer.hold_to(tolerances)
     }
 
-    /// Returns whether the move along waypoints has reached its goal, and how late it is; `None` if it has no
-    /// tolerances.
+    /// Returns the monitor of the tolerances of the move along waypoints, which contains whether the move has reached
+    /// its goal and how late it is; `None` if the move has no tolerances.
     #[cfg(feature = "motions")]
     #[must_use]
     pub fn tolerated(&self) -> Option<&Watch<N>> {
@@ -184,8 +185,8 @@ impl<const N: usize, P: Controller<N>, L: Law<N>> Engine<'_, N, P, L> {
     /// resumed. Call it in place of an input, like [`delegate`](Self::delegate).
     ///
     /// # Errors
-    /// The reason against it; the old motion continues then. [`FeedError::NotCommanding`] in any mode but `Command`, a
-    /// fault of a waypoint, or a limit that the arm would exceed, also on its way to the first waypoint.
+    /// The reason against it; the old motion continues then. [`FeedError::NotCommanding`] unless the law moves the arm,
+    /// a fault of a waypoint, or a limit that the arm would exceed, also on its way to the first waypoint.
     #[cfg(feature = "trajectories")]
     pub fn replace(&mut self, waypoints: &[Waypoint<N>], last: bool) -> Result<Replaced, FeedError> {
         self.account();
@@ -219,9 +220,9 @@ impl<const N: usize, P: Controller<N>, L: Law<N>> Engine<'_, N, P, L> {
     /// `motion_status().forwarding` reports the status.
     ///
     /// # Errors
-    /// The reason against it; the previous command continues then. [`ForwardError::NotCommanding`] in any mode but
-    /// `Command`, and while the controller moves the arm by itself; the errors of
-    /// [`Forwarded::fits`](crate::law::Forwarded::fits) and of [`Motion::forward`](crate::law::Motion::forward).
+    /// The reason against it; the previous command continues then. [`ForwardError::NotCommanding`] unless the law moves
+    /// the arm; the errors of [`Forwarded::fits`](crate::law::Forwarded::fits) and of
+    /// [`Motion::forward`](crate::law::Motion::forward).
     #[cfg(feature = "motions")]
     pub fn forward(&mut self, forward: &Forward<N>, now: Instant) -> Result<(), ForwardError> {
         self.account();

@@ -48,8 +48,9 @@ impl<'m, const N: usize, P: Controller<N>, L: Law<N>> Engine<'m, N, P, L> {
         self
     }
 
-    /// Records in memory that a reset has left unchanged. The [recording](Recorder::holding) of an earlier run in it is
-    /// kept, and can be sent from there, until this run arms; then it is overwritten.
+    /// Records in `memory`, which a reset has left unchanged. While it contains the [recording](Recorder::holding) of
+    /// an earlier run, this is kept and can be sent, and nothing is recorded until arming begins; then it is
+    /// overwritten.
     #[must_use]
     pub fn with_earlier_recording(mut self, memory: &'m mut [u8]) -> Self {
         self.recorder = Recorder::holding(memory);
@@ -137,7 +138,8 @@ impl<'m, const N: usize, P: Controller<N>, L: Law<N>> Engine<'m, N, P, L> {
         }
     }
 
-    /// Records a command of an application's stream, before it is handled.
+    /// Records the speeds, positions or torques that the application passes to [`forward`](Self::forward), before they
+    /// are handled.
     #[cfg(feature = "motions")]
     pub(super) fn record_forward(&mut self, now: Instant, forward: &Forward<N>) {
         let mut bytes = [0; 64];
@@ -148,7 +150,7 @@ impl<'m, const N: usize, P: Controller<N>, L: Law<N>> Engine<'m, N, P, L> {
         }
     }
 
-    /// Records the outcomes that an input had (transitions between modes, texts to the controller), after it is
+    /// Records the outcomes that an input had (transitions between modes, bytes for the controller), after it is
     /// handled.
     pub(super) fn record_outcomes(&mut self, now: Instant) {
         if !self.recorder.is_enabled() {
@@ -172,8 +174,9 @@ impl<'m, const N: usize, P: Controller<N>, L: Law<N>> Engine<'m, N, P, L> {
         }
     }
 
-    /// Makes room for an entry of the recording. Returns `true` if there is room: never while the recording of a
-    /// fallback (an end of arming or commanding that no operator requested) is kept.
+    /// Makes room for an entry of the recording, and writes the checkpoint that is due before it. Returns `false` if
+    /// nothing is recorded: without a recorder, or while the recording of a fallback (an end of arming or commanding
+    /// that no operator requested) is kept.
     fn make_room(&mut self, now: Instant, payload: usize) -> bool {
         if !matches!(self.cycle.mode().mode(), Mode::Offline | Mode::Monitor) {
             self.recorder.begin();

@@ -41,7 +41,7 @@ impl Keeper {
         self.fallback.filter(|_| self.until.is_some())
     }
 
-    /// Returns `true` while recording pauses, at the time `now`.
+    /// Returns `true` if recording pauses at the time `now`; a pause whose time has passed is ended.
     pub(super) fn pauses(&mut self, now: Instant) -> bool {
         if self.until.is_some_and(|until| now >= until) {
             self.until = None;
@@ -50,8 +50,8 @@ impl Keeper {
         self.until.is_some()
     }
 
-    /// Starts the pause if a [fallback](KeptFallback) is recorded: the memory is full, and the oldest entries would be
-    /// overwritten otherwise. Returns `true` if recording pauses.
+    /// Handles a full memory of the recorder: starts the pause if a [fallback](KeptFallback) is recorded, because its
+    /// oldest entries would be overwritten otherwise. Returns `true` if recording pauses.
     pub(super) fn is_full(&mut self, now: Instant) -> bool {
         self.begin(now);
         self.until.is_some()

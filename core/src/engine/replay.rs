@@ -48,7 +48,7 @@ pub struct Replayed {
 /// The reason for which a replay of a recording ended early.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum ReplayError {
-    /// The bytes are not a recording's dump.
+    /// The bytes are not a recording's dump, or the dump contains no input.
     NoDump,
     /// The recording's dump has another format, with this number.
     OtherFormat(u8),
@@ -69,7 +69,7 @@ pub enum ReplayError {
         /// `true` if the recorded engine had the feature `programs`.
         programs: bool,
     },
-    /// Entry number `entry`, from 0, cannot be read, or it is a checkpoint with a law of another kind.
+    /// Entry number `entry`, from 0, cannot be read, or it is a checkpoint with a control law of another kind.
     BadEntry {
         /// The number of the entry in the recording, from 0.
         entry: u32,
@@ -245,7 +245,7 @@ pub fn recorded_transitions(dump: &[u8]) -> impl Iterator<Item = Transition> + '
 }
 
 /// Replays the recording `dump` with a new engine, in `memory` at least as large as the recorded engine's. `law` is any
-/// law of the recorded kind; its state is in the dump.
+/// control law of the recorded kind; its state is in the dump.
 ///
 /// # Errors
 /// See [`ReplayError`].
@@ -258,7 +258,7 @@ pub fn replay<const N: usize, P: Controller<N>, L: Law<N>>(
 }
 
 /// Replays `dump` like [`replay`]. After each input, `watch` is called with the engine, the time of the input and each
-/// event that it caused.
+/// event that it caused, and then once more with `None`.
 ///
 /// # Errors
 /// See [`ReplayError`].
@@ -314,8 +314,8 @@ pub fn replay_watched<const N: usize, P: Controller<N>, L: Law<N>>(
     Ok(replayed)
 }
 
-/// Creates an engine that receives into exactly `sizes` of `memory`, because they decide how many bytes are read at a
-/// time.
+/// Creates an engine whose links receive into exactly `sizes` bytes of `memory`, as those of the first engine did: the
+/// size decides how many bytes are read at a time.
 pub(super) fn in_memory<'m, const N: usize, P: Controller<N>, L: Law<N>>(
     sizes: MemorySizes,
     config: Config<N, P::Options>,

@@ -42,8 +42,8 @@ impl<const N: usize, P: Controller<N>, L: Law<N>> Engine<'_, N, P, L> {
 }
 
 impl<const N: usize, O: Options, L: Law<N>> Snapshot<'_, N, O, L> {
-    /// Creates an engine that continues from this snapshot, in `memory` at least as large as the first engine's.
-    /// `law` is any law of the same kind; its state is in the snapshot. Time continues from the first engine's.
+    /// Creates an engine that continues from this snapshot, in `memory` at least as large as the first engine's. `law`
+    /// is any control law of the same kind; its state is in the snapshot. Time continues from the first engine's.
     ///
     /// # Errors
     /// [`ReplayError::Memory`] if `memory` is too small, [`ReplayError::BadEntry`] if the law cannot load its state.

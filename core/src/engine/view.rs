@@ -103,9 +103,9 @@ impl<const N: usize, P: Controller<N>, L: Law<N>> Engine<'_, N, P, L> {
         self.peer.commanded().or(self.approved()).unwrap_or(JointVelocities::ZERO)
     }
 
-    /// Returns the reason that holds the motion during commanding: [`Reason::HeldByScaling`], or for a motion that the
-    /// controller executes also [`Reason::ProgramPaused`]; `None` if nothing holds it. The arm continues by itself once
-    /// the reason is gone.
+    /// Returns the reason that holds the motion during commanding: [`Reason::HeldByScaling`], or
+    /// [`Reason::ProgramPaused`] if the program that carries or executes the motion is paused; `None` if nothing holds
+    /// it. The arm continues by itself once the reason is gone.
     #[must_use]
     pub fn held_by(&self) -> Option<Reason> {
         self.cycle.held_by()
@@ -118,7 +118,8 @@ impl<const N: usize, P: Controller<N>, L: Law<N>> Engine<'_, N, P, L> {
         self.cycle.overrides_pendant()
     }
 
-    /// Returns `true` if the port reported unacknowledged bytes for the link.
+    /// Returns `true` if the controller has not acknowledged all bytes that were sent on `link`, by the newest report
+    /// of the port (the code that does the engine's I/O).
     #[must_use]
     pub fn has_unacked(&self, link: LinkId) -> bool {
         self.peer.links().unacked.has(link)

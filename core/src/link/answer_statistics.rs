@@ -6,7 +6,8 @@ use outrigger_wire::time::{Duration, Instant};
 
 const RING: usize = 128;
 
-/// A tracker of the packets we sent until the peer reflects their counters. Needed only on links whose peer does.
+/// A tracker of the packets that we sent, until the peer reflects their counters. Needed only on links whose peer
+/// reflects counters.
 ///
 /// Only the first reflection of a packet counts: repetitions add no information about the round trip.
 #[derive(Clone, Debug)]

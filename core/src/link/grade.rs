@@ -65,9 +65,9 @@ pub enum Metric {
     Misses,
     /// The age of the newest state that arrived on the link.
     Age,
-    /// The controller's clock or counter restarted.
+    /// The number of restarts of the controller's clock or counter: each lowers the grade to `Unacceptable`.
     Epoch,
-    /// This device itself was not scheduled in time.
+    /// The delay with which this device itself was woken, if it stalled.
     LocalStall,
     /// The share of our answers that the peer received in time, on a link whose peer reflects a counter.
     Answered,
@@ -229,8 +229,8 @@ settings! {
     }
 }
 
-/// Defaults are adjusted to the given limits: no looser than that of a worse grade, no stricter than that of a better
-/// one.
+/// Replaces default limits of the grades by the given ones. The other defaults are adjusted to these: no looser than
+/// the given limit of a worse grade, no stricter than that of a better one.
 impl Tuning<GradeTable> for GradeTuning {
     fn apply(self, table: &mut GradeTable) {
         table.ok.raise_to(&self.perfect);
@@ -298,7 +298,7 @@ impl GradeLimits {
 pub struct Share(pub u16);
 
 impl Setting for Share {
-    /// The range of a share, with bounds in whole units: 0 or 1.
+    /// The bounds of a setting that is a share, as whole numbers: 0 or 1.
     type Range = Range<u8>;
 
     fn check(&self, range: &Range<u8>) -> Result<(), Outside> {

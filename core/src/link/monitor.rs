@@ -358,8 +358,8 @@ impl LinkMonitor {
         }
     }
 
-    /// Counts the newest state in the statistics on which no decision depends. If not called, the next state is counted
-    /// with it.
+    /// Counts the newest state in the statistics on which no decision depends. If not called, the state is counted when
+    /// the next one arrives.
     pub fn account(&mut self) {
         let Some(Uncounted { interval, age }) = self.uncounted.take() else { return };
         let (epoch, period) = (&mut self.epoch, self.config.period);

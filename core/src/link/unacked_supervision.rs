@@ -26,7 +26,7 @@ pub struct UnackedConfig {
     pub abort_after: Duration,
     /// The time for which one command remains in force on the controller.
     pub hold: Duration,
-    /// The time from the end of commanding until the zero velocities have been sent.
+    /// The time from the end of commanding until the zero velocities that bring the arm to rest have been sent.
     pub zeros: Duration,
 }
 
@@ -128,14 +128,14 @@ mod tests {
 
     #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
     enum Event {
-        /// One millisecond passes, and the port reports its unacknowledged bytes.
+        /// One millisecond passes. Then, as after each event, the port reports its unacknowledged bytes.
         Pass,
         /// The engine writes text: motion while commanding, otherwise text that moves nothing.
         Write,
-        /// The peer acknowledges the oldest text, or all.
+        /// The peer acknowledges the oldest unacknowledged text; with `AcknowledgeAll`, all of them.
         Acknowledge,
         AcknowledgeAll,
-        /// Commanding ends, or begins again.
+        /// Commanding ends; with `Begin` it begins again.
         End,
         Begin,
     }
@@ -143,14 +143,15 @@ mod tests {
     const EVENTS: [Event; 6] =
         [Event::Pass, Event::Write, Event::Acknowledge, Event::AcknowledgeAll, Event::End, Event::Begin];
 
-    /// The model: the queued texts, oldest first, each with the time of writing and whether it moves the arm.
+    /// The model that [`Unacked`] is compared with: the texts that the peer has not acknowledged, oldest first, each
+    /// with the time of writing and `true` if it moves the arm.
     #[derive(Clone, Debug, PartialEq, Eq, Hash)]
     struct World {
         unacked: Unacked,
         now: Instant,
         queue: Vec<(Instant, bool)>,
         ended: Option<Instant>,
-        /// `true` if the link was dropped in this test.
+        /// `true` if the link was dropped in the sequence of events so far.
         dropped: bool,
     }
 

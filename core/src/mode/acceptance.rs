@@ -28,7 +28,7 @@ pub enum Proof {
     MirroredCounter,
     /// The program state in the controller's packet of each cycle shows that our program runs.
     ProgramState,
-    /// The field `isProgramRunning` of the robot mode data, ten times a second.
+    /// The field `isProgramRunning` of the robot mode data, sent ten times a second, shows that our program runs.
     ProgramRunning,
 }
 
@@ -54,7 +54,8 @@ impl Proof {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub struct Acceptance {
-    /// `true` if the newest packet mirrors a counter of ours.
+    /// `true` if the program on the controller mirrors (reports back) the counters of our commands, with the time when
+    /// it last did.
     pub mirrored_counter: Option<TimedFact<bool>>,
     /// The activity of the controller's program, in the packet of each cycle.
     pub program_state: Option<TimedFact<Activity>>,

@@ -48,7 +48,8 @@ use super::{Acceptance, Activity, ModeConfig, Pendant, TimedFact};
 use crate::robot::Reason;
 use outrigger_wire::time::{Duration, Instant};
 
-/// The step of a move, as in the table of the module, and what remains of the move afterwards.
+/// The progress of a move that the controller executes, from its request until its end is known. The steps up to `Idle`
+/// are those of the table of this module.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 enum Step {
@@ -58,12 +59,12 @@ enum Step {
     Running,
     Ending,
     Idle,
-    /// In `Stopping`: the move may still run. `shown` is `true` once the mirror (the program's report) has shown the
-    /// move.
+    /// The mode is `Stopping`, and the cancelled move may still run. `shown` is `true` if the mirror (the program's
+    /// report) had shown the move before.
     Cancelled {
         shown: bool,
     },
-    /// In `Stopping`: the program has shown the end of the move, or `Stop` was sent.
+    /// The mode is `Stopping`, and the move has ended: the program has shown its end, or a `stopj` was sent.
     Over,
     /// Commanding is over, and the mirror (the program's report) has not shown the end of the move. The link was never
     /// lost.
@@ -81,14 +82,15 @@ pub(super) struct Delegation {
     step: Step,
     /// The time at which the present step of the move began, postponed by pauses.
     since: Instant,
-    /// The time of the program's last report, postponed by pauses. In `Stopping` the latest of: the end of commanding,
-    /// a state in which the arm became slower or rested, and a state in which the robot took no text.
+    /// The time of the program's last report, postponed by pauses. In the mode `Stopping` the latest of: the end of
+    /// commanding, a state in which the arm became slower or rested, and a state in which the robot took no text.
     seen: Instant,
     /// The time for which the program that executes the move has been paused.
     paused: Duration,
 }
 
-/// The output for a move in answer to a state in `Command`.
+/// The output for a move in answer to a state in the mode `Command`: zero velocity before the move, the move itself
+/// (once), or a keep-alive to the program that executes it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Answer {
     Hold,
@@ -135,12 +137,13 @@ impl Delegation {
         self.number
     }
 
-    /// Returns `true` once `Start` was sent for the move: from then on only `Cancel` and `Stop` end it.
+    /// Returns `true` once the move was sent to the program (`Start`): from then on only a `Cancel` message or a
+    /// `stopj` ends the move early.
     pub(super) const fn is_begun(&self) -> bool {
         !matches!(self.step, Step::Bridging | Step::Ready)
     }
 
-    /// Returns `true` from the `Start` of the move until the program shows its end.
+    /// Returns `true` from the sending of the move to the program (`Start`) until the program shows its end.
     pub(super) const fn is_moving(&self) -> bool {
         matches!(self.step, Step::Started | Step::Running)
     }
@@ -157,7 +160,7 @@ impl Delegation {
         matches!(self.step, Step::Idle)
     }
 
-    /// Checks that the control law may make the motion again, in place of the program that executes moves: no move may
+    /// Checks that the control law may command the arm again, in place of the program that executes moves: no move may
     /// run, and the arm must be at rest.
     pub(super) fn may_stream(&self, evidence: &Evidence, config: &ModeConfig, now: Instant) -> Result<(), Reason> {
         match self.step {
@@ -167,8 +170,8 @@ impl Delegation {
         }
     }
 
-    /// Updates the step of the move by a state in `Command`; `passed` is the time since the one before for a timely
-    /// state. Returns the reason that ends commanding, if there is one.
+    /// Updates the step of the move by a state in the mode `Command`. `passed` is the time since the last timely state,
+    /// or zero if this one is not timely. Returns the reason that ends commanding, if there is one.
     pub(super) fn observe(
         &mut self,
         evidence: &Evidence,
@@ -266,8 +269,8 @@ impl Delegation {
         (self.step, self.since) = (step, now);
     }
 
-    /// Returns `true` if a state may be answered by a command now. A `Start` is withheld while the program is paused,
-    /// because the program would execute it when it is resumed.
+    /// Returns `true` if a state of the arm may be answered by a command now. The move is not sent while the program is
+    /// paused, because the program would execute it when it is resumed.
     pub(super) fn answers(&self, evidence: &Evidence) -> bool {
         self.step != Step::Ready || !evidence.is_paused()
     }
@@ -277,7 +280,8 @@ impl Delegation {
         evidence.pendant == Pendant::Paused && self.paused <= config.delegated.pause_timeout
     }
 
-    /// Returns the output for the move in answer to the state that arrived at `at`.
+    /// Returns the output for the move in answer to the state that arrived at `at`. A `Start` is returned once: from
+    /// then on the move counts as started.
     pub(super) fn answer(&mut self, at: Instant) -> Answer {
         match self.step {
             Step::Bridging => Answer::Hold,
@@ -297,8 +301,8 @@ impl Delegation {
         self.seen = now;
     }
 
-    /// Updates the cancelled move by a state in `Stopping`. While the robot is `silenced`, so that it takes no text, no
-    /// `stopj` can follow, and the time to wait before the `stopj` starts again.
+    /// Updates the cancelled move by a state in the mode `Stopping`. The wait for the `stopj` starts again if the arm
+    /// has become slower, or if the robot is `silenced` (takes no text), so that no `stopj` can follow.
     pub(super) fn observe_cancelled(&mut self, evidence: &Evidence, silenced: bool, now: Instant) {
         if evidence.slowing || silenced {
             self.seen = now;
@@ -310,7 +314,8 @@ impl Delegation {
         }
     }
 
-    /// Returns the time after which the `stopj` that ends the move is due; at that time itself it is not due yet.
+    /// Returns the time after which a `stopj` is due, because the arm has not become slower since the move was
+    /// cancelled; at that time itself it is not due yet.
     pub(super) fn patience_ends(&self, config: &ModeConfig) -> Instant {
         self.seen + config.delegated.cancel_timeout
     }
@@ -319,23 +324,25 @@ impl Delegation {
         matches!(self.step, Step::Over)
     }
 
-    /// Records that a `Stop`, which ends the move, is to be sent, from `now` on.
+    /// Records that a `stopj`, which ends the move, is to be sent: from now on only facts learned after `now` show its
+    /// end.
     pub(super) const fn stops(&mut self, now: Instant) {
         self.since = now;
     }
 
-    /// Records that a `Stop` was sent: it ends any program, so the move counts as ended.
+    /// Records that a `stopj` was sent: it ends any program, so the move counts as ended.
     pub(super) const fn stopped(&mut self) {
         self.step = Step::Over;
     }
 
-    /// Returns the time from which rest counts, in a `Stopping` that was entered at `entered`.
+    /// Returns the time since which the arm must rest for the mode `Stopping`, entered at `entered`, to end: not before
+    /// the `stopj` of a move that is over.
     pub(super) fn rest_counts_from(&self, entered: Instant) -> Instant {
         if self.is_over() { entered.max(self.since) } else { entered }
     }
 
-    /// Returns the move as it is kept after `Command` and `Stopping`; `None` if it was never started or has ended.
-    /// `holds` is `false` if the link is lost.
+    /// Returns the move as it is kept after commanding until its end is known; `None` if it was never started or has
+    /// ended. `holds` is `false` if the link is lost.
     pub(super) fn left(mut self, holds: bool) -> Option<Self> {
         self.step = match self.step {
             Step::Bridging | Step::Ready | Step::Over => return None,
@@ -347,14 +354,15 @@ impl Delegation {
         Some(self)
     }
 
-    /// In `Monitor`: returns `true` if a state shows that the move of the last `Command` has ended, by facts learned
-    /// after `after`.
+    /// Returns `true` if a state in the mode `Monitor` shows that the last move has ended, by facts learned after
+    /// `after`.
     pub(super) fn has_ended(&mut self, evidence: &Evidence, after: Instant) -> bool {
         self.since = self.since.max(after);
         self.is_ended_by(evidence, true)
     }
 
-    /// In `Monitor`: returns `true` if the motion that runs, if any, is this move.
+    /// Returns `true` if a motion that runs in the mode `Monitor` is this move: the link was never lost, or the program
+    /// has shown the move since.
     pub(super) fn is_ours(&self, evidence: &Evidence) -> bool {
         let ours = Mirrored::Running(self.number);
         self.step == Step::Left || evidence.mirrored.is_some_and(|held| held.value == ours && held.at > self.since)

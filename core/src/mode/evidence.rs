@@ -23,7 +23,7 @@ pub struct Evidence {
     pub robot_mode: Option<TimedFact<RobotMode>>,
     /// The safety state that the safety system reports.
     pub safety: Option<TimedFact<Safety>>,
-    /// CB2 only: the masterboard's safety state, which must be `Ok` if it is known.
+    /// The masterboard's safety state, on CB2 only, which must be `Ok` if it is known.
     pub master_safety: Option<TimedFact<MasterSafetyState>>,
     /// `true` if the controller is in remote control; may stay `None` unless [`ModeConfig::require_remote`].
     pub remote: Option<TimedFact<bool>>,
@@ -38,7 +38,8 @@ pub struct Evidence {
     /// `true` if the commanded position, or the one that commanding would start from, is too far from the measured one;
     /// `false` if no position is commanded.
     pub strays: bool,
-    /// `true` if the arm moves as our own last command would have it; set only after a reconnect.
+    /// `true` if the arm moves as our own last command would have it; set only while its motion is unknown, for
+    /// instance after a reconnect.
     pub moving_by_us: Option<TimedFact<bool>>,
     /// The readiness of the controller, and of the command path to it, to be commanded.
     pub gate: Option<TimedFact<PeerGate>>,
@@ -49,7 +50,8 @@ pub struct Evidence {
     /// The report of the program that executes moves, with the time when it last showed that it is running. A register
     /// keeps its value when a program is gone or paused, so the report is as old as its last change.
     pub mirrored: Option<TimedFact<Mirrored>>,
-    /// `true` if the robot's speed scaling, or a pause at the pendant, holds the program that executes moves.
+    /// `true` if a speed slider at 0 holds the program that executes moves, or the program is known to be paused. A
+    /// pause that is seen at the pendant is in [`pendant`](Self::pendant).
     pub paused: bool,
     /// The facts that show whether our commands are accepted, or a foreign program runs.
     pub acceptance: Acceptance,

@@ -201,8 +201,8 @@ impl Guide {
         self.guided.is_some()
     }
 
-    /// Returns the number of the freedrive or force mode for which `Cancel` is sent in place of `Keep`, because its end
-    /// was requested and the program has not shown the end yet; otherwise `None`.
+    /// Returns the number under which the program executes freedrive or force mode, if the program is to be told to end
+    /// it: a client has requested the end, and the program has not shown it yet. Otherwise `None`.
     #[must_use]
     pub fn ending(&self) -> Option<MoveNumber> {
         self.guided.filter(|guided| guided.ends).map(|guided| guided.number)

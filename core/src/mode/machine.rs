@@ -13,8 +13,8 @@ use super::{Action, Mode, PeerGate, Transition};
 use crate::robot::{Authority, Reason, ReasonSet};
 use outrigger_wire::time::{Duration, Instant};
 
-/// Decides in each cycle which motion output is permitted, from the mode, the newest evidence, and the actions of
-/// operators.
+/// The state machine that decides in each cycle which motion output is permitted, from the mode, the newest evidence,
+/// and the actions of operators.
 ///
 /// | input | when |
 /// |---|---|
@@ -36,20 +36,20 @@ pub struct ModeMachine {
     reasons: ReasonSet,
     /// The time at which the present mode was entered.
     entered: Instant,
-    /// The time of the newest state of the arm; in `Arming` and `Command` of the newest timely one.
+    /// The time of the newest state of the arm; in the modes `Arming` and `Command` of the newest timely one.
     heard: Instant,
     /// `true` while a state, or a time at which an output is due, has not been answered yet.
     owed: bool,
     good: u32,
     baseline: Baseline,
-    /// The acceptance of commands: in `Arming` the one that the newest state shows, in `Command` the one that
-    /// commanding is based on.
+    /// The acceptance of commands by the controller: in the mode `Arming` as the newest state shows it, in the mode
+    /// `Command` the one that commanding is based on.
     grant: Grant,
     stopping: Stopping,
     /// The way in which a person last ended commanding, by a release or at the pendant; reported at the return to
     /// `Monitor` if no reason is latched.
     released: Reason,
-    /// In `Stopping`: the time at which the next text to the controller is due, even if no state arrives.
+    /// The time, in the mode `Stopping`, at which the next text to the controller is due even if no state arrives.
     due: Instant,
     /// `true` if the robot is known to be unable to take motion text.
     silenced: bool,
@@ -59,8 +59,8 @@ pub struct ModeMachine {
     delegation: Option<Delegation>,
     /// The number of the move that was requested last, from which the next move's number follows.
     last_move: Option<MoveNumber>,
-    /// `true` in `Command` while a streamed motion is halted: from a pause of the program that carries the commands
-    /// until the motion may continue.
+    /// `true` while a streamed motion is halted in the mode `Command`: from a pause of the program that carries the
+    /// commands until the motion may continue.
     halted: bool,
     /// The time at which the program that carries the commands was last seen paused, while the motion is halted.
     paused_at: Instant,
@@ -77,7 +77,7 @@ enum Grant {
     By(Proof, Instant),
 }
 
-/// The progress of bringing the arm to rest in `Stopping`.
+/// The progress of bringing the arm to rest in the mode `Stopping`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 enum Stopping {
@@ -96,12 +96,12 @@ enum Stopping {
     Unsaid,
 }
 
-/// The number of states in a row, after a stop at the pendant, in which the controller's target does not become slower
-/// and with which the `stopj` is sent after all.
+/// The number of consecutive states, after a stop at the pendant, without a slower target of the controller: with the
+/// last of them the `stopj` is sent after all.
 const QUIET_STATES: u8 = 3;
 
-/// The state of the single `stopj` in `Monitor` for an arm that still moves by our command, for instance after a
-/// reconnect.
+/// The state of the single `stopj` that may be sent in the mode `Monitor`, to an arm that still moves by our command,
+/// for instance after a reconnect.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 enum StrayStop {
@@ -209,7 +209,7 @@ impl ModeMachine {
         }
     }
 
-    /// Returns the source of the motion in `Command`: the control law, or a move that the controller executes.
+    /// Returns the source of the motion while commanding: the control law, or a move that the controller executes.
     #[must_use]
     pub const fn drive(&self) -> Drive {
         match (self.mode, &self.delegation) {
@@ -218,15 +218,16 @@ impl ModeMachine {
         }
     }
 
-    /// Returns `true` while the controller may be executing a move by itself: from `Start` until commanding ends.
-    /// States may be missing meanwhile for [`state_timeout`](super::DelegatedConfig::state_timeout) at most.
+    /// Returns `true` while the controller may be executing a move by itself: from the sending of the move until
+    /// commanding ends. States may be missing meanwhile for [`state_timeout`](super::DelegatedConfig::state_timeout) at
+    /// most.
     #[must_use]
     pub fn executes_move(&self) -> bool {
         self.mode == Mode::Command && self.is_begun()
     }
 
-    /// Returns the reason that holds a move of the controller in `Command`: a pause, or a speed scaling of 0; `None` if
-    /// there is none. The motion continues by itself once the reason is gone.
+    /// Returns the reason that holds a move of the controller during commanding: a pause at the pendant, or a speed
+    /// slider at 0; `None` if there is none. The motion continues by itself once the reason is gone.
     #[must_use]
     pub fn held_by(&self, evidence: &Evidence) -> Option<Reason> {
         let delegation = self.delegation.as_ref().filter(|_| self.mode == Mode::Command)?;
@@ -277,14 +278,14 @@ impl ModeMachine {
         self.mode == Mode::Command && self.delegation.as_ref().is_some_and(Delegation::is_idle)
     }
 
-    /// Has the controller execute a move by itself. If the drive is delegated already, `Start` is sent with the next
-    /// timely state; if it is streamed, after `rest_window` of zero velocity and standstill.
+    /// Has the controller execute a move by itself. The move is sent with the next timely state if the controller makes
+    /// the motion already (delegated drive); otherwise after `rest_window` of zero velocity and standstill.
     ///
     /// # Errors
     /// The first reason against it; nothing changes then, and nothing starts later. `NotCommanding` outside of
     /// `Command`, `NotAtRest` while another move may run or the arm moves, `OtherMove` while the program executes one,
-    /// `ProgramPaused` or `HeldByScaling` while it is paused, `EvidenceMissing` without a mirror at most `mirror_age`
-    /// old.
+    /// `ProgramPaused` or `HeldByScaling` while it is paused, `EvidenceMissing` without a report of the program at most
+    /// `mirror_age` old.
     pub fn delegate(&mut self, now: Instant, evidence: &Evidence) -> Result<MoveNumber, Reason> {
         self.needs_command()?;
         if self.halted {
@@ -296,7 +297,7 @@ impl ModeMachine {
         Ok(asked.number())
     }
 
-    /// Has the control law make the motion again, from the next state on.
+    /// Has the control law make the motion again, in place of the controller, from the next state on.
     ///
     /// # Errors
     /// `NotCommanding` outside of `Command`, `NotAtRest` while a move may run or the arm moves.
@@ -773,7 +774,7 @@ impl ModeMachine {
         Some(transition)
     }
 
-    /// Replaces the zero velocities at the beginning of `Stopping` by the step `first`.
+    /// Replaces the zero velocities that begin the mode `Stopping` by the step `first`.
     fn say_instead(&mut self, first: Stopping) {
         if matches!(self.stopping, Stopping::Zeros(_)) {
             self.stopping = first;
@@ -808,7 +809,7 @@ impl ModeMachine {
         self.delegation.as_ref().is_some_and(Delegation::is_begun)
     }
 
-    /// Returns the longest time without a timely state in `Command`.
+    /// Returns the longest permitted time without a timely state of the arm while commanding.
     fn state_timeout(&self) -> Duration {
         if self.is_begun() { self.config.delegated.state_timeout } else { self.config.state_timeout }
     }

@@ -194,13 +194,13 @@ pub enum Action<'m> {
     Start(Authority<'m>, MoveNumber),
     /// A keep-alive to the program that executes moves; it neither moves the arm nor ends anything.
     Keep,
-    /// A message that ends this move, to the program that executes moves; never a program of its own.
+    /// A message that ends this move, sent to the program that executes moves; it starts no other program.
     Cancel(MoveNumber),
     /// A `stopj` is sent, or the equivalent of the command path.
     Stop,
 }
 
-/// A transition of the machine from one mode to another.
+/// A transition of the mode machine from one mode to another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
@@ -210,7 +210,7 @@ pub struct Transition {
     pub from: Mode,
     /// The mode after the transition.
     pub to: Mode,
-    /// The reason for leaving a higher mode; `None` for a step towards `Command`.
+    /// The reason for a transition away from commanding the arm; `None` for a step towards it.
     pub reason: Option<Reason>,
     /// The time of the transition between the modes.
     pub at: Instant,

@@ -33,8 +33,8 @@ settings! {
         pub good_cycles: u32 [1 to 60000] = 100,
         /// The longest time in `Arming`. Default 10 s.
         pub arming_timeout: Duration [0.001 to 60.0 "s"] = Duration::from_secs(10),
-        /// The age above which a fact no longer counts; two periods at least. Default 300 ms: three of the slowest
-        /// port's messages.
+        /// The age above which most facts of the [`Evidence`](super::Evidence) no longer count; two periods at least.
+        /// Default 300 ms: three messages of the controller's slowest interface.
         pub evidence_age: Duration [0.002 to 2.0 "s"] = Duration::from_millis(300),
         /// The longest time without a timely state in `Arming` and `Command`; not above the time after which the arm
         /// stops by itself; two periods at least. Default 40 ms, at least three cycles, at most `evidence_age`.
@@ -43,8 +43,8 @@ settings! {
         pub stop_cycles: u8 [1 to 10] = 3,
         /// The longest wait for standstill in `Stopping`. Default 5 s.
         pub stop_timeout: Duration [0.001 to 60.0 "s"] = Duration::from_secs(5),
-        /// The time for which the accepting program may be invisible in `Command`, because one program replaces the
-        /// other every cycle, and a slow message may fall between; two periods at least. Default 500 ms.
+        /// The longest time in `Command` without a report that shows our program. On the text path each command is a
+        /// program, and a slow report may fall between two of them. Two periods at least. Default 500 ms.
         pub program_timeout: Duration [0.002 to 5.0 "s"] = Duration::from_millis(500),
         /// The longest time in `Monitor` without any state, before `Offline`. Default 2 s.
         pub offline_after: Duration [0.002 to 60.0 "s"] = Duration::from_secs(2),
@@ -53,8 +53,8 @@ settings! {
         /// The age above which the report that the controller is in remote control no longer counts; it is polled.
         /// Default 300 ms.
         pub remote_evidence_age nowhere: Duration [0.002 to 10.0 "s"] = Duration::from_millis(300),
-        /// Arm although another program runs on the controller; the path ends that program before it sends the first
-        /// command. Default no.
+        /// `true` to arm although another program runs on the controller; the command path ends that program before it
+        /// sends the first command. Default no.
         pub take_over: bool => bool = false,
         /// Arm although nothing shows that the controller accepts commands. Default no.
         pub acceptance_unknown: bool => bool = false,
@@ -85,8 +85,8 @@ impl ModeTuning {
         BadValue::unless(enough(self.program_timeout), "program_timeout", "at least two cycles")
     }
 
-    /// Returns the thresholds for a controller of this period. A default follows the thresholds that are given. A given
-    /// one is raised to the minimum for this period, because it was chosen before the period was known.
+    /// Returns the thresholds for a controller of this period. Defaults are adapted to the thresholds that are given. A
+    /// given one is raised to the minimum for this period, because it was chosen before the period was known.
     #[must_use]
     pub fn of(&self, period: Duration) -> ModeConfig {
         let mut mode = ModeConfig::new(period);
@@ -120,8 +120,8 @@ impl ModeConfig {
         self.delegated.check(self.cycle)
     }
 
-    /// Checks every field of the mode machine's thresholds except `delegated`, for a controller that executes no moves
-    /// and derives it from the cycle alone.
+    /// Checks every field of the mode machine's thresholds except `delegated`, which only a controller that executes
+    /// moves needs: its engine checks that field by itself.
     ///
     /// # Errors
     /// The errors of [`check`](Self::check).

@@ -9,7 +9,7 @@ settings! {
     #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
     pub struct CourseConfig in "course." {
         /// The largest distance of a joint's target from the plan or the corridor \[rad\]: at least the travel of the
-        /// fastest joint between two mirrored progress values. Default 0.05.
+        /// fastest joint between two reports of the program's progress. Default 0.05.
         pub position: f32 [0.0001 to 1.0 "rad"] = 0.05,
         /// The absolute amount by which the target may be faster than requested \[rad/s\]. Default 0.02.
         pub speed: f32 [0.0001 to 0.5 "rad/s"] = 0.02,

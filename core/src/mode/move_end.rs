@@ -47,8 +47,8 @@ impl MoveEnd {
         Ok(number)
     }
 
-    /// Returns the number of the move for which `Cancel` is sent in place of `Keep`; `None` if no end is requested, or
-    /// the program has shown the end.
+    /// Returns the number of the move for which [`Action::Cancel`](super::Action::Cancel) is sent in place of
+    /// keep-alives, so that it ends early; `None` if no end is requested, or the program has shown the end.
     #[must_use]
     pub fn cancels(&self, machine: &ModeMachine) -> Option<MoveNumber> {
         let (number, _) = self.asked?;

@@ -6,8 +6,8 @@ use core::num::NonZeroU32;
 use crate::robot::{BadValue, settings};
 use outrigger_wire::time::Duration;
 
-/// The number of a move, as the program that executes it mirrors it: 1 … 2³¹ − 1, which fits a register and a socket
-/// message.
+/// The number of a move, which the program that executes the move reports back: 1 … 2³¹ − 1, so that it fits a register
+/// and a socket message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
@@ -78,16 +78,17 @@ settings! {
         /// The longest time without a timely state while a move may run; the program's own read timeout must not be
         /// longer. Default 200 ms, at least two cycles.
         pub state_timeout: Duration [0.002 to 2.0 "s"] = Duration::from_millis(200).max(cycle.times(2)),
-        /// The longest time after `Start` until the mirror shows the move. Default 500 ms.
+        /// The longest time from sending a move to the program on the controller until the program reports that move.
+        /// Default 500 ms.
         pub start_timeout: Duration [0.002 to 60.0 "s"] = Duration::from_millis(500),
-        /// The longest time after `Cancel` without a target that becomes slower, or rests, before the `stopj`. Default
-        /// 100 ms, at least two cycles.
+        /// The longest time in which the target of a cancelled move neither becomes slower nor rests; then a `stopj` is
+        /// sent. Default 100 ms, at least two cycles.
         pub cancel_timeout: Duration [0.002 to 2.0 "s"] = Duration::from_millis(100).max(cycle.times(2)),
         /// The longest pause at the pendant, or time with a speed slider at 0, after which a move may continue. Default
         /// 10 s.
         pub pause_timeout: Duration [0.0 to 3600.0 "s"] = Duration::from_secs(10),
-        /// A program of ours stays on the controller between two `Command`s: in `Monitor` every state is answered by a
-        /// keep-alive. Default no.
+        /// `true` if a program of ours stays on the controller after commanding has ended: in `Monitor` every state is
+        /// answered by a keep-alive to it. Default no.
         pub resident: bool = false,
     }
 }

@@ -143,8 +143,8 @@ pub struct Outcome {
     pub stopped: Option<Transition>,
     /// The result of an acknowledgement by an operator's line; `None` if there was none.
     pub acknowledged: Option<Result<(), Refusal>>,
-    /// The result of a request by an operator's line or of the automatic request; `None` if there was none, `Ok(None)`
-    /// if the arm is commanded already.
+    /// The result of a request by an operator's line or of the automatic request; `None` if there was none, or if it
+    /// had no effect: the arm is armed or commanded already, or this process ends.
     pub requested: Option<Result<Option<Transition>, Refusal>>,
     /// `true` if the automatic request is no longer made, because a reason against commanding was latched.
     pub lapsed: bool,
@@ -154,7 +154,7 @@ pub struct Outcome {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 enum Automatic {
-    /// The automatic request to command is not made, or no longer.
+    /// The automatic request to command is no longer made, or was never configured.
     Spent,
     /// The automatic request will be made once this device has started.
     NotStarted,

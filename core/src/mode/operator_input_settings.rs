@@ -8,7 +8,7 @@ use outrigger_wire::time::Duration;
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub enum RequestAs {
-    /// A rise of the line requests, a low level releases, and no request is granted while the line is low.
+    /// A rise of the line requests commanding, a low level ends it, and no request is granted while the line is low.
     #[default]
     Held,
     /// A rise of the line requests commanding, and another channel has to end it.

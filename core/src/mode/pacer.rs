@@ -35,7 +35,7 @@ impl Pacer {
         self.config = config;
     }
 
-    /// Resets the pace to [`Pace::Begin`], as at the start of every `Command`.
+    /// Resets the pace to [`Pace::Begin`], as each time that commanding begins.
     pub const fn restart(&mut self) {
         (self.scaling, self.share, self.paused) = (Scaling::BEGIN, 1.0, false);
     }
@@ -56,7 +56,8 @@ impl Pacer {
         }
     }
 
-    /// Takes a state like [`Scaling::observe`]. Returns `true` if [`held_by`](Self::held_by) has changed.
+    /// Updates the pace by a state, with the arguments of [`Scaling::observe`]. Returns `true` if
+    /// [`held_by`](Self::held_by) has changed.
     pub fn observe(&mut self, scaling: f32, slider: Option<f32>, dt: Duration, moving: impl FnOnce() -> bool) -> bool {
         let before = self.pace() == Pace::Held;
         let paused = cfg!(feature = "programs") && core::mem::take(&mut self.paused);
@@ -64,7 +65,8 @@ impl Pacer {
         held != before || (held && paused)
     }
 
-    /// Takes a state like [`Scaling::observe_paused`]. Returns `true` if [`held_by`](Self::held_by) has changed.
+    /// Updates the pace by a state during a pause, `dt` after the one before. Returns `true` if
+    /// [`held_by`](Self::held_by) has changed.
     pub fn observe_paused(&mut self, dt: Duration) -> bool {
         let before = self.held_by();
         self.paused = true;
@@ -86,8 +88,8 @@ impl Pacer {
         if self.is_overdue() { Err(Reason::HeldByScaling) } else { Ok(self.pace() == Pace::Held) }
     }
 
-    /// Returns the speed scaling for the law: at the beginning the share that was sent last, so that a law's time runs
-    /// as fast as the arm is commanded to move; afterwards the `reported` one.
+    /// Returns the speed scaling for the control law: in [`Pace::Begin`] the share of its speeds that was sent last, so
+    /// that the law's time runs as fast as the arm is commanded to move; afterwards the `reported` one.
     #[must_use]
     pub fn scaling_of_law(&self, reported: Option<f32>) -> Option<f32> {
         if self.pace() == Pace::Begin { Some(self.share) } else { reported }

@@ -17,7 +17,7 @@ use crate::robot::{settings, words};
 use outrigger_wire::robot::ProgramState;
 use outrigger_wire::time::Instant;
 
-/// The condition for commanding by text where a stop at the pendant cannot be seen.
+/// The rule for commanding by texts (URScript) if the controller's states cannot show a stop at the pendant.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
@@ -34,18 +34,20 @@ words!(PendantStop { "seen" = Seen, "overridden" = Overridden });
 
 settings! {
     /// The thresholds of a [`PendantWatch`]. It is not confirmed how real controllers show their programs between two
-    /// texts.
+    /// command texts (URScript).
     #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
     #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
     pub struct PendantConfig in "pendant." {
-        /// The condition for commanding where a stop at the pendant cannot be seen. Default seen, so that it is
-        /// refused.
+        /// The rule for commanding if a stop at the pendant cannot be seen. Default seen: commanding is refused then.
         pub stop: PendantStop = PendantStop::Seen,
-        /// A single state without a program is enough, on a controller that has shown none while arming. Default no.
+        /// `true` if a single state without a program counts as a stop at the pendant, once the program has run for 100
+        /// cycles without a gap. Default no.
         pub at_once: bool = false,
-        /// The number of cycles of its `t` that the newest acknowledged text must have left. Default 2.
+        /// The least number of cycles that the newest acknowledged command text must have left of its time `t`: only
+        /// then a missing program may be a stop at the pendant. Default 2.
         pub left: u8 [1 to 50 "cycles"] = 2,
-        /// The share of cycles in which the program may flicker \[%\]. Default 1.
+        /// The largest share of cycles in which the program may be back after a gap \[%\]: above it a stop at the
+        /// pendant cannot be distinguished from such gaps. Default 1.
         pub flicker: u8 [0 to 100 "%"] = 1,
     }
 }
@@ -84,7 +86,8 @@ pub struct PendantReading {
     pub lasts: bool,
 }
 
-/// The lowest number of cycles for the share of flicker, so that a single one does not count.
+/// The least number of cycles of which the share of gaps between our programs is computed, so that a single gap does
+/// not count.
 const LEAST_CYCLES: u32 = 100;
 
 /// The detector of a stop or a pause of our command text (URScript) at the pendant. One value for each arming and the
@@ -98,8 +101,8 @@ pub struct PendantWatch {
     waits: bool,
     /// `true` if the previous state showed that no program runs.
     gone: bool,
-    /// The number of cycles with our command text accepted; `flickers` counts those after which a program was there
-    /// again.
+    /// The number of cycles with our command text accepted; `flickers` counts those in which a program was there again
+    /// after a gap.
     cycles: u32,
     flickers: u32,
 }
@@ -182,7 +185,7 @@ mod tests {
     #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
     struct History {
         granted: Option<Proof>,
-        /// The answer to the newest fresh state that contained the program.
+        /// The answer of the tested [`PendantWatch`] to the newest fresh state that contained the program state.
         last: Pendant,
         /// `true` if the newest fresh state that contained the program state showed no program.
         gone: bool,

@@ -97,15 +97,16 @@ mod tests {
     const PERIOD: Duration = Duration::from_millis(8);
     const END: u64 = 4_000_000;
 
-    /// Returns the plan: half a second of rest, 2 s with 0.5 rad/s, half a second of rest, and back.
+    /// Returns the test plan's joint angles at the time `at` \[µs\]: 0.5 s of rest, 2 s away, 0.5 s of rest, 1 s back.
     fn plan(at: u64) -> Option<JointPositions<2>> {
         let t = at as f32 * 1e-6;
         let away = (t - 0.5).clamp(0.0, 2.0) - 2.0 * (t - 3.0).clamp(0.0, 1.0);
         Some(JointPositions([0.5 * away, -away]))
     }
 
-    /// Follows an arm that is `behind` \[µs\] late, at this share of its speed. Returns the worst distance, the delay
-    /// that was found and the pursuit.
+    /// Simulates an arm that follows the test's plan `behind` \[µs\] late, slowed by `scaling`. Returns the largest
+    /// distance of its target from the plan, the largest delay that the tested [`PlanProgress`] shows, and that
+    /// progress at the end.
     fn follow(behind: u64, scaling: f32) -> (f32, Duration, PlanProgress) {
         let mut pursuit = PlanProgress::NOT_BEGUN;
         let passed = Duration::from_micros((PERIOD.as_micros() as f32 * scaling) as u64);

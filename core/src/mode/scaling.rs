@@ -29,8 +29,8 @@ settings! {
         pub free_from: f32 [0.0001 to 0.2] = 0.01,
         /// The number of states in a row with a scaling of 0 before the arm is held. Default 3.
         pub held_states: u8 [1 to 50] = 3,
-        /// The highest commanded joint speed until the scaling has once been above 0 \[rad/s\]: it is not confirmed
-        /// whether a limiter reads 0 while the arm rests. Default 0.02.
+        /// The highest commanded joint speed until the speed scaling has once been above 0 \[rad/s\]: it is not
+        /// confirmed whether controllers report a scaling of 0 while the arm rests. Default 0.02.
         pub begin_speed: f32 [0.0 to 0.1 "rad/s"] = 0.02,
         /// The longest time for which `begin_speed` applies. Default 0.5 s.
         pub begin_time: Duration [0.0 to 5.0 "s"] = Duration::from_millis(500),
@@ -55,8 +55,8 @@ impl ScalingConfig {
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub enum Pace {
-    /// The control law's speeds, limited for a short time, because no state in this `Command` has shown a speed scaling
-    /// above 0 yet.
+    /// The control law's speeds, limited for a short time, because no state since commanding began has shown a speed
+    /// scaling above 0.
     Begin,
     /// The control law's speeds are sent without a further limit.
     Free,
@@ -64,7 +64,8 @@ pub enum Pace {
     Held,
 }
 
-/// The judge that derives the permitted [`Pace`] from the robot's speed scaling; one value for each time in `Command`.
+/// The judge that derives the permitted [`Pace`] from the robot's speed scaling; one value from each beginning of
+/// commanding to its end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub struct Scaling {
@@ -76,7 +77,7 @@ pub struct Scaling {
 }
 
 impl Scaling {
-    /// The judge's state at the beginning of each `Command`, before any state of the arm.
+    /// The judge's state when commanding begins, before any state of the arm.
     pub const BEGIN: Self = Self { pace: Pace::Begin, zeros: 0, spent: Duration::ZERO };
 
     /// Takes a state, `dt` after the one before: its whole `scaling` (NaN is 0), and the `slider` alone if it is known.
@@ -174,7 +175,7 @@ mod tests {
         wants: bool,
     }
 
-    /// The history of a test so far, recorded independently of the machine.
+    /// The history of a test so far, recorded independently of the tested [`Scaling`].
     #[derive(Clone, Copy, PartialEq, Eq, Hash)]
     struct History {
         ever_above: bool,
@@ -185,7 +186,8 @@ mod tests {
         last: Option<Pace>,
     }
 
-    /// Judges one more state of a test by the rules, independently of the machine.
+    /// Passes one more state to the tested [`Scaling`] and asserts that its pace follows the rules, by the independent
+    /// history.
     fn follow(machine: &mut Scaling, told: &mut History, input: Input) {
         let scaling = READINGS[input.reading];
         let slider = input.slider.map(|up| if up { 1.0 } else { 0.0 });

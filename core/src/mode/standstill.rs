@@ -15,8 +15,7 @@ settings! {
         pub speed: f32 [0.0001 to 0.5 "rad/s"] = 0.02,
         /// The highest joint travel within the window that counts as standstill \[rad\]. Default 0.002.
         pub travel: f32 [0.0001 to 0.1 "rad"] = 0.002,
-        /// The controller's highest target speed that counts as standstill \[rad/s\]. Default 0.001; infinite if no
-        /// target is sent.
+        /// The controller's highest target speed that counts as standstill \[rad/s\]. Default 0.001.
         pub target_speed: f32 [0.0001 to 0.5 "rad/s"] = 0.001,
         /// The gap between states above which the window starts again. Default 100 ms.
         pub max_gap: Duration [0.001 to 5.0 "s"] = Duration::from_millis(100),

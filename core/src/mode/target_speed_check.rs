@@ -181,7 +181,8 @@ impl<const N: usize> Following<N> {
         self.history.get(self.at).map_or(JointVelocities::ZERO, |sent| *sent)
     }
 
-    /// Judges a state, `dt` after the one before, against everything sent before it, scaled as the state reports.
+    /// Judges the target speed of a state, `dt` after the one before, against the commands sent before it, scaled as
+    /// the state reports.
     ///
     /// `reported` is the age of the slower report (ten times a second) that the scaling comes from, which may be older
     /// than the target; `None` if the scaling comes with the packet alone.
@@ -324,7 +325,8 @@ mod tests {
         State { target_velocities: JointVelocities([speed; 6]), ..State::default() }
     }
 
-    /// Returns the verdicts of a run: in each cycle the state is judged, then a command is sent.
+    /// Returns the results of the tested [`Following`] for each of `cycles`: in each cycle the `state` is judged, then
+    /// the `command` is sent.
     fn run(cycles: usize, command: impl Fn(usize) -> f32, state: impl Fn(usize) -> State<6>) -> Vec<Followed> {
         let mut following = following();
         (0..cycles)

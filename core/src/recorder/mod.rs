@@ -78,7 +78,7 @@ pub struct Entry<'a> {
     pub kind: Kind,
     /// The time at which the engine handled the recorded content, on the port's clock.
     pub at: Instant,
-    /// The recorded content, in the session's encoding.
+    /// The recorded content, in the engine's encoding for entries of this kind.
     pub payload: &'a [u8],
 }
 
@@ -144,7 +144,7 @@ impl<'m> Recorder<'m> {
         }
     }
 
-    /// Returns whether the recorder stores entries now.
+    /// Returns whether the recorder has memory and does not hold the entries of an earlier recorder.
     #[must_use]
     pub fn is_enabled(&self) -> bool {
         !self.holding && !self.active.memory.is_empty()
@@ -188,8 +188,8 @@ impl<'m> Recorder<'m> {
     }
 
     /// Clears the older half of the recorder's memory and continues there, beginning with the checkpoint that `write`
-    /// puts into the room passed to it. If `write` returns `None` or the room is too small, returns `false`, and
-    /// nothing more is appended until a later call succeeds. Also returns `false` if nothing is recorded at present.
+    /// puts into the room passed to it. Returns `false` if `write` returns `None` or the room is too small, so that
+    /// nothing is appended until a later call succeeds, or if the recorder is not [enabled](Self::is_enabled).
     pub fn turn_over(&mut self, at: Instant, write: impl FnOnce(&mut [u8]) -> Option<usize>) -> bool {
         if !self.is_enabled() {
             return false;

@@ -2,7 +2,7 @@
 
 use core::marker::PhantomData;
 
-/// Proof that the mode machine is in `Command` during the present call of the engine.
+/// Proof that the mode machine permits moving the arm (mode `Command`) during the present call of the engine.
 ///
 /// It cannot be stored: it borrows the machine that granted it, so it ends before the machine can make its next
 /// transition. The function that turns an approved command into bytes takes it by value.

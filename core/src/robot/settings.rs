@@ -197,7 +197,8 @@ impl Tuning<Self> for bool {
     }
 }
 
-/// Declares the words of an enumeration in files: `words!(RequestAs { "held" = Held, "edge" = Edge })`.
+/// Declares the words that stand for the variants of an enumeration in configuration files:
+/// `words!(RequestAs { "held" = Held, "edge" = Edge })`.
 #[macro_export]
 #[doc(hidden)]
 macro_rules! words {
@@ -403,7 +404,8 @@ macro_rules! settings {
     };
 }
 
-/// The type of a tuning: an `Option` of the setting's type, unless another type is named.
+/// Expands to the type of a tuning, a value that replaces a setting's default: an `Option` of the setting's type,
+/// unless another type is named.
 #[macro_export]
 #[doc(hidden)]
 macro_rules! tuning_type {

@@ -20,7 +20,7 @@ use outrigger_wire::time::Duration;
 pub struct Beginning<const N: usize> {
     /// The joint angles at which the motion starts \[rad\].
     pub from: JointPositions<N>,
-    /// An upper bound of all joint speeds from there to the end of the motion \[rad/s\].
+    /// An upper bound of all joint speeds from the start to the end of the motion \[rad/s\].
     pub fastest: f32,
 }
 

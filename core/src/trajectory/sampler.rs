@@ -30,9 +30,9 @@ pub enum Progress {
     Finished,
 }
 
-/// The greatest rate at which time accelerates when the robot's scaling rises \[1/s\]. The arm follows later than the
-/// reported scaling, by its own lag and by queued positions. If the motion continued at full pace at once, the arm
-/// would catch up at the highest speed it is allowed.
+/// The greatest rate at which the time of a motion accelerates when the robot's scaling rises \[1/s\]. The arm follows
+/// later than the reported scaling, by its own lag and by queued positions. If the motion continued at full pace at
+/// once, the arm would catch up at the highest speed it is allowed.
 const RISE: f32 = 2.5;
 
 /// A sampler that evaluates a trajectory cycle by cycle.

@@ -35,7 +35,8 @@ impl Spacing {
     /// four waypoints last longer than the delays to expect.
     pub const PLAYER: Self = Self { least: Duration::from_millis(40), beside: 5e-4 };
 
-    /// The spacing for a law whose states are `cycle` apart and whose path tolerance is `path_tolerance` \[rad\].
+    /// Returns the spacing for a control law whose states are `cycle` apart and whose path tolerance is
+    /// `path_tolerance` \[rad\].
     #[must_use]
     pub fn for_cycle(cycle: Duration, path_tolerance: f32) -> Self {
         Self { least: Duration::from_micros(cycle.as_micros() / PER_CYCLE), beside: NOTED * path_tolerance }

@@ -24,8 +24,8 @@ pub fn framed<const N: usize>(content: &[u8]) -> Option<Vec<u8, N>> {
     Some(frame)
 }
 
-/// Returns the content of a frame without its zero. Each code is the distance to the next zero; the last zero is the
-/// end. `None` if the stuffing is invalid or the content does not fit into `N` bytes.
+/// Returns the content of the COBS `frame`, given without its final zero. Each code is the distance to the next zero;
+/// the last zero is the end. `None` if the stuffing is invalid or the content does not fit into `N` bytes.
 pub fn content<const N: usize>(mut frame: &[u8]) -> Option<Vec<u8, N>> {
     let mut content = Vec::new();
     while let [code, rest @ ..] = frame {

@@ -22,10 +22,10 @@ const EXPONENT_MIN: i32 = -80;
 /// Reads a number `[+-]digits[.digits][e[+-]digits]`, or `nan`, `inf`, `infinity` in any case; `None` if `word` is
 /// anything else.
 ///
-/// Accepts exactly what `str::parse::<f32>` accepts. A number too large for an `f32` becomes infinity. Digits beyond
-/// the 19th are ignored. The number is calculated in `f64` and rounded once more at the end, so it is within one unit
-/// in the last place of the nearest `f32`, and nearly always equal to it. A number printed from an `f32` is read back
-/// to the bit.
+/// Accepts exactly what `str::parse::<f32>` accepts. A number too large for an `f32` becomes infinity. Significant
+/// digits that do not fit into a `u64`, the 20th or later, are ignored. The number is calculated in `f64` and rounded
+/// once more at the end, so it is within one unit in the last place of the nearest `f32`, and nearly always equal to
+/// it. A number printed from an `f32` is read back to the bit.
 #[must_use]
 pub fn parse(word: &[u8]) -> Option<f32> {
     let (negative, word) = match word {

@@ -81,7 +81,7 @@ pub trait FieldVisitor {
     fn end(&mut self);
 }
 
-/// The type of a field: its form on the wire, and its value in host order.
+/// A type of field in a message: the form on the wire, with conversions to and from the value in host order.
 pub(super) trait Wire: FromBytes + IntoBytes + KnownLayout + Immutable + Unaligned + Copy {
     type Host;
     fn host(&self) -> Self::Host;

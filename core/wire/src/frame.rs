@@ -249,8 +249,9 @@ impl<'m> Assembler<'m> {
         self.dropped
     }
 
-    /// Returns the size of the next message once all its bytes are received, or an irregularity of the stream; `None`
-    /// if more bytes are needed.
+    /// Drops received bytes that belong to no message to be returned, such as those of an oversize message. Returns the
+    /// size of the next message once all its bytes are received, or an irregularity of the stream; `None` if more bytes
+    /// are needed.
     fn advance(&mut self) -> Option<Result<usize, FrameError>> {
         if self.to_drop > 0 {
             let count = self.to_drop.min(self.buffered());

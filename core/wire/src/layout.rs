@@ -51,7 +51,7 @@ impl From<u64> for Mask {
     }
 }
 
-/// The type in the host's memory for each type of a field on the wire.
+/// Expands to the type in the host's memory into which a field of the given type on the wire is converted.
 #[rustfmt::skip]
 macro_rules! host {
     ([$wire:tt; $n:literal]) => { [$crate::layout::host!($wire); $n] };
@@ -77,7 +77,8 @@ macro_rules! host {
     ($other:tt) => { $other };
 }
 
-/// Defines the body of a message from its table: a view, a `Repr`, both conversions and the visitor.
+/// Defines the types of a message's body from the table of its fields: a view of received bytes, a `Repr` with the
+/// values in host order, the conversions between them, and the call of a visitor for each field.
 ///
 /// The body is a sequence of blocks. A block without a condition always exists. A block with `when` exists if its
 /// condition holds; the condition can use the size and the blocks before it. In the `tail`, a field exists if its end

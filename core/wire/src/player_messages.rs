@@ -143,11 +143,11 @@ impl PlayerOrderRepr {
         Self { velocities: place, begin: [first.saturating_add(index.min(5).into()), 0, 0, 0, 0, 0], ..self }
     }
 
-    /// The first number of an order's field `begin` that asks for joint positions: this number is their first
-    /// component, the next ones the others.
+    /// The number in the field `begin` of an order by which the program is asked for the first joint's position at a
+    /// pose. The five numbers after it ask for the positions of the other joints.
     const JOINTS: i32 = 1;
-    /// The first number of an order's field `begin` that asks for a pose: this number is its first component, the next
-    /// ones the others.
+    /// The number in the field `begin` of an order by which the program is asked for the x coordinate of the pose at
+    /// some joint positions. The five numbers after it ask for the pose's components y, z, rx, ry, rz.
     const POSE: i32 = 7;
 
     /// Writes the order to the player to the start of `out` and returns its size \[B\].
@@ -176,8 +176,8 @@ impl PlayerOrderRepr {
 /// when it ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PlayerReport {
-    /// The part that all Outrigger programs report; its lag is the number of legs of a trajectory that wait in the
-    /// player's ring buffer.
+    /// The part of the report that the reports of all Outrigger programs have: the order's counter, the reason for the
+    /// program's end, and the lag. The player's lag is the number of trajectory legs that wait in its ring buffer.
     pub report: Report,
     /// The number of the move in execution. The negative number of the last move if that has ended or was cancelled; 0
     /// before the first move.
@@ -215,7 +215,8 @@ impl PlayerReport {
         [a, b, c, d, e, f, g, h, i, j, k, l]
     }
 
-    /// Returns the number of the reported move, and `true` if it is in execution; `None` before the first move.
+    /// Returns the number of the move that the player sends back in this report, and `true` if the move is in
+    /// execution; `None` before the first move.
     #[must_use]
     pub const fn mirrored(&self) -> Option<(u32, bool)> {
         match self.shown {

@@ -75,8 +75,8 @@ impl Layout {
 layout! {
     /// A real-time packet in place, as received. Doubles pass through unchanged, NaN included.
     view Packet;
-    /// The values of a real-time packet in host order. Fields that do not fit into `size`, or that belong to the other
-    /// layout, are not written.
+    /// The values of a real-time packet in host order. `emit` writes only those fields that exist in a packet of the
+    /// requested size.
     repr Repr;
     size size;
 
@@ -249,7 +249,7 @@ impl<'a> Packet<'a> {
         self.program_state().map(|value| ProgramState::from_raw(rounded(value)))
     }
 
-    /// Returns the real-time packet as the state used by the control path.
+    /// Converts the real-time packet to a [`State`], the form of the arm's state that all interfaces share.
     ///
     /// # Errors
     /// `BadValue` if the time is invalid. All other values are measurements and pass through, NaN included.

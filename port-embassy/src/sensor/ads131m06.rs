@@ -73,7 +73,7 @@ pub struct Ads131m06<'d, S, P, D> {
 }
 
 impl<'d, S: SpiDevice, P: Wait, D: DelayNs> Ads131m06<'d, S, P, D> {
-    /// Creates the converter behind `spi`, with its DRDY at `data_ready`.
+    /// Creates the sensor whose converter is behind `spi`, with its DRDY at `data_ready`.
     pub const fn new(
         spi: S,
         data_ready: P,

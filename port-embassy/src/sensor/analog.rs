@@ -110,7 +110,7 @@ mod tests {
     use super::super::test_doubles::{Pause, advance_to, after, clock, next, silence};
     use super::*;
 
-    /// A converter that takes 20 µs for each of these conversions.
+    /// A simulated converter that returns these conversions in turn, each after 20 µs; `None` is a failed one.
     struct Script<'s>(&'s [Option<i32>]);
 
     impl Adc for Script<'_> {

@@ -57,7 +57,7 @@ pub(super) fn poll<F: Future>(future: Pin<&mut F>) -> Poll<F::Output> {
     future.poll(&mut Context::from_waker(Waker::noop()))
 }
 
-/// Returns the sensor's next reading; `None` if the double's script has ended.
+/// Returns the sensor's next reading; `None` if the script of the simulated device has ended.
 pub(super) fn next(sensor: &mut impl Sensor) -> Option<Arrival> {
     polled(sensor).1
 }

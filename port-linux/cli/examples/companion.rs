@@ -14,7 +14,8 @@ use outrigger::companion::{Companion, Needs, Session, Started};
 use outrigger::feed::{EntryContent, Item};
 use outrigger::{Checkpoint, Duration as Step, Failure, JointVelocities, Law, Reason, Robot, Samples, State};
 
-/// A companion that prints changes of mode, and releases the arm after this number of seconds.
+/// A companion, which runs beside the thread that commands. It prints changes of mode, and releases the arm after this
+/// number of seconds.
 struct Timekeeper(u64);
 
 impl Companion<6> for Timekeeper {

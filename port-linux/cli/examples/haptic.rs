@@ -113,10 +113,10 @@ type Tool = Arm<CartesianTwist<7>>;
 ///
 /// | from \[s\] | the simulated device |
 /// |---|---|
-/// | 0 | moves with its pedal up: nothing follows |
+/// | 0 | moves with its pedal up: the arm does not follow |
 /// | 1 | goes down by 100 mm with its pedal down: the tool by 50 mm, of which the obstacle takes 20 |
 /// | 4 | pulls its trigger |
-/// | 6 | is silent: the arm falls back |
+/// | 6 | is silent: commanding ends, because the readings are too old |
 /// | 7 | is back; an operator acknowledges and requests commanding |
 struct Story {
     socket: Datagrams,

@@ -482,7 +482,8 @@ fn krc_help() -> String {
     format!("{KRC_EXAMPLES}\n\nFaults:\n{faults}\nAssumptions, with their defaults:\n{assumptions}")
 }
 
-/// Prints the reason why a command failed, and which of its output is missing. Returns the exit code of the process.
+/// Prints the reason why a command failed, and the errors of outputs that could not be written. Returns the exit code
+/// of the process.
 fn report(ended: Outcome) -> u8 {
     let (messages, code) = ending(ended);
     messages.iter().for_each(|text| complain(text));

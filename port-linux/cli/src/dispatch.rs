@@ -185,8 +185,8 @@ fn robot_of(file: &AnyConfiguration) -> Result<RobotAddress, Failure> {
     }
 }
 
-/// Adds to `sheet`, the findings of `outrigger doctor`, those about the link and the controller. With `--ros2` it also
-/// adds those about the ROS 2 domain, even if there was no session with the controller.
+/// Adds the findings about the link and the controller to `sheet`, the result of `outrigger doctor`. With `--ros2`, the
+/// findings about the ROS 2 domain are added as well, even if there was no session with the controller.
 #[cfg(feature = "ros2")]
 fn examined<const N: usize, C: Vendor<N>>(
     controller: C,
@@ -404,8 +404,8 @@ pub(crate) fn seat(of: &str, args: &ControllerArgs) -> Result<SocketAddr, Failur
     }
 }
 
-/// Reads the motion in `file`, for the robot that `of` names by its address or a configuration, and splits it into the
-/// pieces in which it is sent to a run.
+/// Reads the motion in `file`, for the robot that `of` names by its address or a configuration. Splits it into the
+/// pieces of text in which `outrigger ctl` sends it to a run (process of `outrigger run`).
 ///
 /// # Errors
 /// [`Failure::Usage`] if `of` names no robot, [`Failure::BadInput`] for the configuration and for the file with the
@@ -418,7 +418,7 @@ pub(crate) fn pieces(of: &str, args: &ControllerArgs, file: &Path) -> Result<Pie
     pieces.map_err(|wrong| Failure::BadInput(wrong).at(file))
 }
 
-/// The robot that a run commands, as named on the command line: by the address that identifies the run.
+/// The robot that the command line names, given by the address at which its run (process of `outrigger run`) is found.
 enum Named {
     Ur(RobotAddress),
     /// A KRC, identified by the local address to which it sends its measurements.

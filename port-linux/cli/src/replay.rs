@@ -17,8 +17,8 @@ use outrigger::feed::recorded::{ENGINE, LARGEST, LOG, each_message, is_recording
 use outrigger::show::replayed_link_quality::LinkHistory;
 use outrigger::show::tell;
 
-/// A function that runs the engine again from one dump of its recorder, for the kind of controller that the dump was
-/// made with, and compares its behaviour.
+/// A function that runs the engine again with the inputs in one dump (contents of the engine's recorder), for the
+/// dump's kind of controller, and compares the mode transitions and commands with the recorded ones.
 type Again = fn(&[u8], &mut LinkHistory) -> Result<Replayed, ReplayError>;
 
 /// The topic of engine inputs in recordings that earlier versions wrote, which cannot be replayed.
@@ -50,7 +50,8 @@ pub(crate) fn run(args: &ReplayArgs, again: Again) -> Outcome {
     verdicts.end()
 }
 
-/// Replays one recording. Returns its results, and an error if it differs or cannot be read.
+/// Replays one recording. Returns the results, and an error if the replay differs from the recording, or the file
+/// cannot be read.
 fn replayed(path: &Path, again: Again) -> (ReplayResults, Outcome) {
     let mut story = ReplayResults::of(again);
     let ended = if is_recording(path) { run_of(path, &mut story) } else { fallback_of(path, &mut story) };
@@ -61,7 +62,8 @@ fn replayed(path: &Path, again: Again) -> (ReplayResults, Outcome) {
     (story, ended)
 }
 
-/// The numbers of replayed recordings that are the same, that differ and that cannot be replayed.
+/// The numbers of recordings whose replay gave the same mode transitions and commands, whose replay differed, and that
+/// could not be replayed.
 #[derive(Debug, Default)]
 struct Verdicts {
     same: usize,
@@ -313,8 +315,8 @@ mod tests {
 
     const MEASUREMENTS: u16 = 600;
 
-    /// Returns the recording of a run of an engine with a small recorder: header and pieces, and the number of
-    /// inputs.
+    /// Returns the recording of an engine that ran for longer than its recorder's memory holds: the header and the
+    /// parts of the engine's inputs, and the number of inputs.
     fn recorded() -> (Vec<Box<[u8]>>, u32) {
         let mut memory = vec![0; 256 << 10];
         let law = BoxedLaw::idle();

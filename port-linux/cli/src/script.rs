@@ -19,10 +19,10 @@ use outrigger::host::target::Target;
 use outrigger::script::{InterpreterPorts, InterpreterReport, Words, interpret, upload};
 use outrigger::show::eprintln_lossy;
 
-/// The largest size of a program, far beyond any that a controller takes \[bytes\].
+/// The largest size of a URScript file that is read, far beyond any that a controller takes \[B\].
 const FILE_MAX: u64 = 64 << 20;
 
-/// Runs `outrigger script`.
+/// Runs `outrigger script`, which sends a URScript file to the controller and reports the outcome.
 ///
 /// # Errors
 /// [`Failure::BadInput`] for a file that is not a program, [`Failure::Connection`] if the controller cannot be

@@ -8,7 +8,7 @@ use outrigger::show::Format;
 use crate::args::ViewArgs;
 use crate::page::OnPage;
 
-/// Returns the settings with which `outrigger view` observes a controller.
+/// Returns the settings with which `outrigger view` observes a controller and shows it on a page in a browser.
 pub(crate) fn look<const N: usize>(args: &ViewArgs) -> ObservationSettings<N> {
     let (format, seconds) = (if args.json { Format::Json } else { Format::Remarks }, args.seconds);
     let page = Arc::new(OnPage::new("view", args.web));

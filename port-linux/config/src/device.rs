@@ -26,18 +26,20 @@ pub struct DeviceSettings {
     pub mac: Option<[u8; 6]>,
     /// The receivers of telemetry, and the time between its messages. `None` sends no telemetry.
     pub telemetry: Option<TelemetryTarget>,
-    /// The contacts by which an operator requests, acknowledges and stops, as far as they are wired to the board.
+    /// The contacts wired to the board by which an operator requests commanding, acknowledges a fallback and stops the
+    /// arm.
     pub pins: Pins,
     /// `true` if a contact is wired that requests the release of the arm's brakes.
     pub brake_release_pin: bool,
-    /// Memory for the recorder \[B\]. `None` leaves the size to the board.
+    /// The memory for the recorder of the board's inputs and outputs \[B\]. `None` leaves the size to the board.
     pub recorder: Option<u32>,
-    /// The UDP port at which the board receives requests, and the file with the key that authenticates them. `None`
-    /// opens no port.
+    /// The UDP port at which the board receives requests, as `outrigger ctl` sends them, and the file with the key that
+    /// authenticates them. `None` opens no port.
     pub requests: Option<RequestPort>,
 }
 
-/// The UDP port at which a board accepts requests that are authenticated by a key.
+/// The UDP port at which a board accepts requests, e.g. to start or to stop commanding, that are authenticated by a
+/// key.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RequestPort {
     /// The UDP port at the board's own address on which requests arrive.
@@ -109,7 +111,7 @@ impl DeviceSettings {
     }
 }
 
-/// The contacts by which an operator requests, acknowledges and stops, as far as they are wired to a board.
+/// The contacts wired to a board by which an operator requests commanding, acknowledges a fallback and stops the arm.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Pins {
     /// `true` if a contact by which an operator requests commanding is wired to the board.

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use outrigger_remote::request::keyed::Key;
 
-/// A reason why a file cannot be used as the key of requests.
+/// A reason why a file cannot be used as the key that authenticates requests to a board.
 #[derive(Debug, thiserror::Error)]
 pub enum KeyFailure {
     /// The file with the key for requests cannot be read.
@@ -16,7 +16,7 @@ pub enum KeyFailure {
         /// The operating system's error when the key file was read.
         error: std::io::Error,
     },
-    /// The key file is not private: other users can read or write it.
+    /// The key file is not private: users other than its owner and its group have access to it.
     #[error("the key {} is open to every user (mode {mode:03o}): `chmod 600 {}`, and make another key", path.display(), path.display())]
     Open {
         /// The path of the file with the key for requests.

@@ -38,8 +38,8 @@ pub struct SessionSettings {
     pub standstill: StandstillConfig,
     /// The timeouts for connections to the controller, and the source of states.
     pub connect: ConnectConfig,
-    /// The settings of the input lines by which an operator requests, acknowledges and stops, in addition to
-    /// messages.
+    /// The settings of the input lines by which an operator requests commanding, acknowledges a fallback and stops the
+    /// arm. The same requests can arrive as messages.
     pub operator: OperatorConfig,
 }
 
@@ -121,7 +121,8 @@ impl SessionSettings {
     /// Raises the accelerations in motion commands that are sent as script text to the highest of the joints' limits,
     /// unless the file sets them. The one for stops is only raised if the file sets `limits.expert.braking`.
     ///
-    /// `own_stop` is not raised: it is measured on an arm, and braking distances are computed from it.
+    /// The key `session.expert.own_stop`, the assumed deceleration of a stop by the controller itself, is not raised:
+    /// it is measured on an arm, and braking distances are computed from it.
     pub(crate) fn follow(&mut self, root: &Section<'_, '_>, limits: &Limits<6>) {
         let highest = |limits: &[f32; 6]| limits.iter().copied().fold(0.0, f32::max);
         if !root.stands("session.acceleration") {
@@ -239,8 +240,8 @@ pub(crate) fn complain(root: &Section<'_, '_>, error: &ConfigError) {
     }
 }
 
-/// Checks that a run which requests by itself has no held request line, which would do the same. Called after the whole
-/// file has been read.
+/// Checks that no input line for requests must be held if the run requests commanding by itself, because only one of
+/// both may start the arm. Called after the whole file has been read.
 pub(crate) fn check_operator(root: &Section<'_, '_>, operator: &OperatorConfig) {
     if operator.start_within.is_some() && operator.is_held() {
         let key = if operator.request_pin { "device.request_pin" } else { "operator.request_input" };

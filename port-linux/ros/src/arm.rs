@@ -2,7 +2,7 @@
 
 use outrigger_ros2_messages::endpoint::Names;
 
-/// The names of a UR's joints, in the order of every message.
+/// The names of a UR's joints in the order of the controller, from the base to the flange.
 pub const UR_JOINTS: [&str; 6] =
     ["shoulder_pan_joint", "shoulder_lift_joint", "elbow_joint", "wrist_1_joint", "wrist_2_joint", "wrist_3_joint"];
 /// The names of an LWR's joints, which KUKA numbers A1 to A6 with E1 between A2 and A3.

@@ -88,14 +88,15 @@ pub struct Watch {
     switched: bool,
 }
 
-/// Returns `true` if a contact was counted after the first `began` contacts. Both counters wrap.
+/// Returns `true` if the contact counter advanced from `began` to `contacts`: the tool touched something in between.
+/// The counter wraps.
 #[must_use]
 pub const fn touched(began: u32, contacts: u32) -> bool {
     matches!(contacts.wrapping_sub(began), 1..=0x7fff_ffff)
 }
 
 impl Watch {
-    /// Creates a goal that begins when this many contacts have been counted.
+    /// Creates the state of a goal that begins now; `contacts` is the present value of the contact counter.
     #[must_use]
     pub const fn new(contacts: u32) -> Self {
         Self { began: contacts, touched: false, cancelled: false, shown: false, switched: false }
@@ -106,8 +107,8 @@ impl Watch {
         self.cancelled = true;
     }
 
-    /// Takes the newest state of the session and returns the next step. A contact that was seen decides the outcome,
-    /// whatever else happens.
+    /// Returns the goal's next step, given the newest state of the session. A contact that was counted decides the
+    /// outcome, whatever else happens.
     #[must_use]
     pub const fn look(&mut self, seen: ContactFacts) -> Next {
         self.touched |= touched(self.began, seen.contacts);
@@ -145,9 +146,9 @@ mod tests {
 
     use super::*;
 
-    /// Explores every order of contacts, cancels, switches and losses, with a run that obeys a switch and one that
-    /// does not. A goal ends once, by the first event that decides it, and no watch remains on its behalf while the
-    /// arm is commanded.
+    /// Explores every order of contacts, cancellations, switches of the watch and ends of commanding, with a control
+    /// loop that may or may not obey a request to switch the watch off. A goal ends once, and a contact has precedence.
+    /// No watch remains on its behalf while the arm is commanded.
     #[test]
     fn a_goal_ends_by_what_happened_and_leaves_nobody_watching() {
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

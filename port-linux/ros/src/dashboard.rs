@@ -117,7 +117,8 @@ impl DashboardOperation {
     /// [`FIRST`]: outrigger_wire::robot_api::FIRST
     ///
     /// # Errors
-    /// A text that names what the software does not support, and the first version that does.
+    /// A text that names the unsupported request and the first version that supports it, or that gives the reason why a
+    /// program cannot be loaded or transferred.
     pub fn check(&self, software: SoftwareVersion) -> Result<(), String> {
         let is_x = software.generation() == Generation::PolyScopeX;
         let lacks = |name: &str, hint: &str| Err(format!("software {software} does not know '{name}': {hint}"));
@@ -351,14 +352,14 @@ fn report(name: &'static str, word: &str) -> AskResult {
     }
 }
 
-/// Reads the path of a file and ignores it. Bytes that are not a valid call are refused here; every valid call is
-/// refused by [`DashboardOperation::check`].
+/// Returns the operation for a call that transfers a program; the path of the file is ignored. The call is refused
+/// later, by [`DashboardOperation::check`].
 const fn transfer(_path: &str) -> AskResult {
     Ok(DashboardOperation::Transfer)
 }
 
-/// Reads a line for the dashboard server. Only requests known to this crate are accepted, because the effect of any
-/// other is unknown.
+/// Returns the operation that `query` requests, the line for the dashboard server in a call of `raw_request`. Only
+/// requests known to this crate are accepted, because the effect of any other is unknown.
 fn raw(query: &str) -> AskResult {
     let query = query.trim();
     let rest = |kind: &RequestKind| {

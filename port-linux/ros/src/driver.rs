@@ -57,7 +57,7 @@ topics! {
     }
 }
 
-/// Returns the topics of UR's driver for which the readings so far lack values, for subscribers of this release.
+/// Returns the topics of UR's driver in the ROS 2 release `distro` for which the readings so far lack values.
 ///
 /// On 30001 and 30002 it takes up to 0.2 s until all parts have arrived.
 #[must_use]
@@ -136,8 +136,8 @@ impl Driver {
         }
     }
 
-    /// Publishes the robot description once the arm's geometry is known or changes. No joint is faster than
-    /// `velocity` \[rad/s\].
+    /// Publishes the robot description once the arm's geometry is known, and again if the geometry changes. The
+    /// description limits the speed of each joint to `velocity` \[rad/s\].
     pub fn describe(&mut self, readings: &Readings, velocity: [f64; 6], emit: &mut dyn FnMut(&'static Topic, Vec<u8>)) {
         let geometry = Geometry::of(readings);
         if let Some(known) = &geometry

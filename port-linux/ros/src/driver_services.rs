@@ -120,8 +120,8 @@ pub static FREEDRIVE: &Subscription = &Subscription {
     does: "true: freedrive by hand, for `ros.expert.freedrive_timeout` (1 s) after each message; false: the arm holds; while commanding",
 };
 
-/// Reads a call of the service `offer`, in the message layouts of the release `distro`, and converts the poses and
-/// vectors in it into the arm's base by `frames`.
+/// Returns the operation that a call of the service `offer` requests, in the message layouts of the release `distro`.
+/// Poses and vectors in the call are converted into the arm's base by `frames`.
 ///
 /// # Errors
 /// [`Refused`] with the reason why the call is not executed.

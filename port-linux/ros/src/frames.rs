@@ -16,8 +16,8 @@ use crate::pose::rotation_vector;
 const MOST: usize = 512;
 /// The longest name of a coordinate frame that is stored \[bytes\].
 const LONGEST: usize = 256;
-/// The largest number of frames between one and the root of its tree. A limit is needed because frames that form a
-/// ring have no root.
+/// The largest number of frames on the path from a frame to the root of its tree, both included. A limit is needed
+/// because frames that form a ring have no root.
 const DEEPEST: usize = 64;
 /// The age beyond which the pose of a moving frame is not used.
 pub const OLDEST: Duration = Duration::from_secs(1);

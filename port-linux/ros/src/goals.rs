@@ -6,7 +6,7 @@ use outrigger_ros2_messages::{
     CancelGoalRequest, CancelGoalResponse, GoalId, GoalInfo, GoalStatus, GoalStatusArray, Status, Time,
 };
 
-/// The time for which results are kept for late requests \[ns\], equal to the time in the oldest release of ROS 2.
+/// The time for which the result of an ended goal is kept for late requests \[ns\]: 15 min, as in ROS 2 Humble.
 const KEPT: u64 = 15 * 60 * 1_000_000_000;
 /// The largest number of goals kept, unless more are in progress. Of the goals that have ended, those accepted first
 /// are dropped first.

@@ -118,8 +118,8 @@ pub fn joint_speed<const N: usize>(bytes: &[u8], joints: &[String]) -> Result<[f
 }
 
 /// Returns the positions of a [`JOINT_COMMANDS`] message in the order of the arm, or the velocities if it has no
-/// positions. Velocities beside positions are ignored, because the law computes its own. Returns `None` if none of
-/// the values is a number, which is how a hardware component publishes before a controller has commanded anything.
+/// positions. Velocities beside positions are ignored, because the control law computes its own. Returns `None` if none
+/// of the values is a number: a hardware component publishes that until a controller has commanded anything.
 ///
 /// # Errors
 /// [`NoCommand`] with the fault of the message.

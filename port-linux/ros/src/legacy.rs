@@ -182,7 +182,8 @@ fn robot_mode(readings: &Readings) -> Option<RobotModeDataMsg> {
     })
 }
 
-/// Returns the topics of 2015 for which the controller has not yet sent the values.
+/// Returns the topics of the driver of 2015 that cannot be filled yet, because the controller has not sent their
+/// values.
 #[must_use]
 pub fn absent(readings: &Readings) -> Vec<&'static Topic> {
     let arm = Arm::new(&[], &outrigger_ros2_messages::endpoint::Names::default());

@@ -204,9 +204,9 @@ pub fn topics(terminals: Terminals) -> impl Iterator<Item = &'static Topic> {
     TOPICS.iter().chain(of_terminals).copied()
 }
 
-/// Returns the quality of service of a topic. With `offer_reliable`, messages that a controller sends only once are
-/// sent again if lost. Subscribers that require reliability, such as RViz and MoveIt, receive nothing otherwise;
-/// subscribers that do not require it receive both.
+/// Returns the quality of service of a topic; with `offer_reliable`, lost messages of every topic are sent again.
+/// Without it, subscribers that require reliability, such as RViz and MoveIt, receive nothing on topics that a
+/// controller publishes as best effort. All other subscribers receive the messages either way.
 #[must_use]
 pub const fn qos(topic: &Topic, offer_reliable: bool) -> Qos {
     Qos { reliable: topic.qos.reliable || offer_reliable, ..topic.qos }
@@ -261,9 +261,9 @@ pub fn by_serial(namespace: &str, prefix: &str) -> bool {
     namespace == SERIAL || namespace.contains(PLACE) || prefix.contains(PLACE)
 }
 
-/// Returns the names for a namespace and a prefix that contain a serial number: `serial` for the form of a controller
-/// ([`Serial::WithUr`]), `{serial}` for [`Serial::Bare`], and `{serial}` anywhere within a name, as in
-/// `/cell/UR{serial}`.
+/// Returns the names for a namespace and a prefix into which the arm's serial number is inserted. The namespace
+/// `serial` has the form [`Serial::WithUr`], and `{serial}` alone the form [`Serial::Bare`]. Elsewhere the number
+/// replaces `{serial}`, as in `/cell/UR{serial}`.
 ///
 /// # Errors
 /// [`NameError`] if the serial number is empty or the result is not a valid ROS name.
@@ -362,8 +362,8 @@ fn powered(readings: &Readings) -> Option<bool> {
     bit.or_else(|| Some(readings.robot_mode()? >= IDLE))
 }
 
-/// The length of the encapsulation and of the time stamp at the beginning of a message. These bytes are ignored when
-/// changes are detected.
+/// The length of the encapsulation and of the time stamp at the beginning of a message \[bytes\]. They are ignored when
+/// changes of a topic's content are detected.
 const STAMPED: usize = ENCAPSULATION.len() + 8;
 
 fn is_news(told: &mut Vec<(&'static Topic, Vec<u8>)>, topic: &'static Topic, bytes: &[u8]) -> bool {

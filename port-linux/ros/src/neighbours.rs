@@ -189,7 +189,8 @@ impl Finding {
     }
 }
 
-/// The topics that many nodes publish at the same time, each with its own part of the content.
+/// The topics that many nodes publish at the same time, each with its own part of the content. Another publisher of
+/// such a topic is not a conflict.
 const SHARED: &[&str] =
     &["rt/tf", "rt/tf_static", "rt/rosout", "rt/diagnostics", "rt/parameter_events", "ros_discovery_info"];
 
@@ -313,7 +314,8 @@ fn qualities(offered: &Offered, seen: &Neighbourhood) -> Vec<Finding> {
     found
 }
 
-/// Finds endpoints that have the same name as one of this node but another type, or another layout of the same type.
+/// Finds endpoints of other participants that use a topic of this node with another type, or with another layout of the
+/// same type.
 fn types(offered: &Offered, seen: &Neighbourhood) -> Vec<Finding> {
     let mut found = vec![];
     let mut said = BTreeSet::new();

@@ -14,7 +14,8 @@ use outrigger_ros2_messages::{
 };
 
 offers! {
-    /// The services that every node of ROS 2 has, below the name of the node `outrigger`.
+    /// The services by which clients list, read and set a node's parameters, as every node of ROS 2 has them. They are
+    /// named below the node `outrigger`.
     PARAMETER_OFFERS {
         LIST: "outrigger/list_parameters", ListParameters, "names of the node's parameters: how it joined";
         GET: "outrigger/get_parameters", GetParameters, "their values; type 0 for an unknown name";

@@ -90,7 +90,7 @@ impl Readings {
         leads
     }
 
-    /// Returns `true` if no robot state has been received.
+    /// Returns `true` if no robot state with joint positions has been received.
     #[must_use]
     pub const fn is_empty(&self) -> bool {
         self.leads.is_none()
@@ -148,7 +148,8 @@ impl Readings {
         Some(self.slots.get(of as usize)?.as_ref()?.by)
     }
 
-    /// Returns `true` if a variable was received by RTDE, which reports currents in mA.
+    /// Returns `true` if a variable was received by RTDE. RTDE reports the currents of inputs, outputs and tool in mA
+    /// and the execution time in ms; other ports report them in A and s.
     #[must_use]
     pub fn is_by_rtde(&self, of: Variable) -> bool {
         matches!(self.by(of), Some(Port::Rtde | Port::Variables))

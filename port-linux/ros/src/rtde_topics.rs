@@ -66,7 +66,7 @@ impl Published {
 /// The silence of a connection \[µs\] after which the values of another one are used.
 const SILENCE: u64 = 1_000_000;
 
-/// The variables that have topics, each with the connection that provides it.
+/// The RTDE variables that have topics, each with the connection that provides its values.
 #[derive(Clone, Debug, Default)]
 pub struct Variables {
     published: Vec<(Published, Option<(u16, u64)>)>,

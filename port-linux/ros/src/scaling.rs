@@ -7,13 +7,13 @@ use crate::readings::{Readings, Variable};
 /// (`core/docs/protocol/ros2-surface.md` 7.1).
 const RISE: f64 = 0.01;
 
-/// The value of the controller's `runtime_state` of a program that plays; the next two are those of a paused and a
-/// resuming one.
+/// The value of the controller's `runtime_state` while a program plays. The next two constants are its values while a
+/// program is paused and while it resumes.
 const PLAYING: i64 = 2;
 const PAUSED: i64 = 4;
 const RESUMING: i64 = 5;
 
-/// The state of a program, as far as it matters to the scaling.
+/// The state of the controller's program, as far as the published speed scaling depends on it.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 enum ProgramPhase {
     #[default]

@@ -10,7 +10,7 @@ use crate::driver_services::{Refused, wrong};
 use outrigger_ros2_messages::endpoint::{Subscription, Task};
 use outrigger_ros2_messages::{Action, Message, SendScript, SendScriptGoal, SendScriptResult, Status, Text};
 
-/// The topic on which clients send a program's text without receiving a response.
+/// The topic on which clients send the text of a URScript program. They receive no result.
 pub static COMMAND: Subscription = Subscription {
     name: "urscript_interface/script_command",
     message: <Text as Message>::TYPE,
@@ -42,7 +42,7 @@ const UNNAMED: &str = "script_from_ros";
 /// The longest permitted wait for the start of a URScript program \[s\].
 const LONGEST_WAIT: f64 = 3600.0;
 
-/// The program that replaces one that is to be stopped; it brings the arm to rest.
+/// The URScript program that is uploaded to stop another one: it replaces that one and brings the arm to rest.
 pub const STOP: &str = "def outrigger_cancel():\n  stopj(2.0)\nend\n";
 
 /// A URScript program to upload to the controller, with the options of its goal.

@@ -126,8 +126,8 @@ impl ModeChange {
         }
     }
 
-    /// Starts the next stage of the goal of `SetMode`: the power mode after stopping the program, then starting a
-    /// program if requested. Returns `false` if there is none.
+    /// Starts the next stage of the goal of `SetMode`: after the stop of the program the change of the robot mode, then
+    /// the start of a program if requested. Returns `false` if no stage is left.
     fn go_on(&mut self) -> bool {
         match self.stage {
             ModeChangeStage::Stop => {

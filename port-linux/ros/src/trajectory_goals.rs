@@ -15,7 +15,7 @@ pub struct Follower {
     pub task: &'static Task,
     /// `true` if a goal is rejected while another motion is in progress.
     pub exclusive: bool,
-    /// The kind of command that a goal of this action is.
+    /// The kind of command as which goals of this action are accepted or rejected.
     pub command: Command,
 }
 
@@ -125,7 +125,7 @@ fn invalid<T>(text: String) -> Result<T, Unfit> {
     unfit(FollowError::InvalidGoal, text)
 }
 
-/// Reads a goal for an arm with these joints, received at `now`.
+/// Reads a goal of `FollowJointTrajectory` for an arm with these joints, received at `now`.
 ///
 /// # Errors
 /// [`Unfit`] with the fault of the goal.
@@ -277,8 +277,8 @@ fn tolerances(of: &[JointTolerance], joints: &[String], name: &str) -> Result<Ve
     joints.iter().map(one).collect()
 }
 
-/// Returns a trajectory point with these positions \[rad\], velocities \[rad/s\] and this time \[s\]; unknown values
-/// are left empty.
+/// Returns a trajectory point with these positions \[rad\] and velocities \[rad/s\] at the time `at` after the start
+/// \[s\], without accelerations and efforts.
 #[must_use]
 pub fn point(positions: Vec<f64>, velocities: Vec<f64>, at: f64) -> JointTrajectoryPoint {
     JointTrajectoryPoint { positions, velocities, time_from_start: Span::from_seconds(at), ..Default::default() }

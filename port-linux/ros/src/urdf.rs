@@ -139,8 +139,8 @@ fn turns(about_x: f64, about_z: f64) -> [f64; 3] {
     [(sx * cz).atan2(cx), pitch, (cx * sz).atan2(cz)]
 }
 
-/// Returns a stick along z from the joint to the end of d, and one along x from there, in the frame that is shifted
-/// by `shift` along z.
+/// Returns the shape of a link as URDF: a cylinder along z with the Denavit–Hartenberg length `d`, and one along x from
+/// its end with the length `a`. The link's frame is `shift` along z from the joint's. All are in \[m\].
 fn sticks(a: f64, d: f64, shift: f64) -> String {
     let mut text = String::new();
     let mut stick = |length: f64, xyz: [f64; 3], rpy: [f64; 3]| {
@@ -173,7 +173,8 @@ pub(crate) mod tests {
         [0.1625, 0.0, 0.0, 0.1333, 0.0997, 0.0996],
         [QUARTER, 0.0, 0.0, QUARTER, -QUARTER, 0.0],
     ];
-    /// Values as calibration writes them for nearly parallel axes: two long shifts that cancel out.
+    /// The Denavit–Hartenberg parameters θ, a, d and α as calibration writes them for nearly parallel axes: two long
+    /// shifts d cancel out.
     const CALIBRATED: [[f64; 6]; 4] = [
         [1e-4, 0.013, -0.012, 1e-3, -2e-4, 3e-4],
         [2e-5, -0.4247, -0.3919, -3e-5, 4e-5, 0.0],
@@ -229,7 +230,7 @@ pub(crate) mod tests {
         })
     }
 
-    /// Returns the transform with yaw · pitch · roll at a position.
+    /// Returns the transform of a frame at a position \[m\] that is rotated by yaw · pitch · roll \[rad\], as in URDF.
     fn placed([x, y, z]: [f64; 3], [r, p, w]: [f64; 3]) -> Transform {
         let ((sr, cr), (sp, cp), (sw, cw)) = (r.sin_cos(), p.sin_cos(), w.sin_cos());
         [

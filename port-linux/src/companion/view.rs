@@ -20,7 +20,8 @@ use crate::show::law_values::{ScriptValue, named};
 #[derive(Clone, Debug, Serialize)]
 #[non_exhaustive]
 pub struct SessionView<const N: usize> {
-    /// The session's mode, reasons and figures of the link, which every display shows.
+    /// The values that every display shows: the session's mode, the reasons that prevent commanding, the figures of
+    /// the link, and the newest values of arm and terminals.
     #[serde(flatten)]
     pub snapshot: Snapshot,
     /// The values of the session that change with each robot state.

@@ -16,7 +16,7 @@ use super::transport::{Transport, Trouble};
 use crate::host::clock::Clock;
 use crate::net::cannot_connect;
 
-/// The buffer for one line of a dashboard server \[B\]. The longest reply holds a path.
+/// The size of the buffer for one line of a dashboard server \[B\]. The longest reply contains a path.
 pub const LINE_MEMORY: usize = 4096;
 
 /// A connection to one service of one controller, e.g. the dashboard server.
@@ -43,7 +43,7 @@ impl<S: Service> Connection<S> {
         Self { url: Some(format!("http://{}{BASE}", self.at)), ..self }
     }
 
-    /// Returns the state machine of the service that uses the connection.
+    /// Returns the state machine of the service's protocol, which requests the input and output of this connection.
     pub const fn service(&self) -> &S {
         &self.service
     }

@@ -20,7 +20,8 @@ impl From<Trouble> for Failure {
     }
 }
 
-/// Returns the port of the controller's Robot API: that of its web pages, or B + 16 with a port base B.
+/// Returns the port of the controller's Robot API: that of its web pages, or B + 16 if the address `robot` has a port
+/// base B, as simulated controllers have.
 pub fn robot_api_port(robot: &RobotAddress) -> u16 {
     if robot.port(PORT) == PORT { outrigger_wire::robot_api::PORT } else { robot.port(PORT + 16) }
 }

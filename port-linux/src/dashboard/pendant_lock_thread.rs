@@ -60,7 +60,8 @@ impl LockedPendant {
         Ok(Some(Self { mode: Some(mode), worker: Some(worker), news, locks }))
     }
 
-    /// Reports the mode of the control loop. Costs the loop no more than storing it.
+    /// Passes the mode of the control loop to the thread that locks the pendant. The loop does not wait for that
+    /// thread.
     pub(crate) fn follow(&self, mode: Mode) {
         if let Some(to) = self.mode.as_ref().filter(|_| self.locks) {
             to.send_replace(mode);
@@ -197,7 +198,7 @@ mod tests {
         LockedPendant::keeping(kept, at, locks, Clock::start()).expect("a thread")
     }
 
-    /// Sends a request to the dashboard server as another client, and returns the reply.
+    /// Sends a request to the simulated dashboard server over a connection of its own, and returns the reply.
     fn ask(at: SocketAddr, request: &str) -> String {
         let mut stream = BufReader::new(TcpStream::connect(at).expect("a dashboard server"));
         let mut greeting = String::new();

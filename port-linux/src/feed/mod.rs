@@ -53,12 +53,12 @@ pub struct Entry {
 pub enum EntryContent {
     /// A connection to this port of the controller was established.
     Opened {
-        /// The number of the connection's port, as the controller numbers it.
+        /// The number of the connection: its port as the controller numbers it, or [`VARIABLES`].
         port: u16,
     },
     /// Bytes received from the controller by one read.
     Received {
-        /// The number of the port from which the bytes were received, as the controller numbers it.
+        /// The number of the stream of the bytes: the port as the controller numbers it, [`FRI`] or [`VARIABLES`].
         port: u16,
         /// The bytes as received from the controller.
         bytes: Box<[u8]>,
@@ -68,22 +68,22 @@ pub enum EntryContent {
     },
     /// Bytes sent to the controller by one write.
     Sent {
-        /// The number of the port to which the bytes were sent, as the controller numbers it.
+        /// The number of the stream of the bytes: the port as the controller numbers it, [`FRI`] or [`VARIABLES`].
         port: u16,
         /// The bytes as sent to the controller.
         bytes: Box<[u8]>,
     },
     /// The connection to this port of the controller was closed.
     Closed {
-        /// The number of the closed connection's port, as the controller numbers it.
+        /// The number of the closed connection: its port as the controller numbers it, or [`VARIABLES`].
         port: u16,
     },
     /// An event of the session, described by text for people and values for scripts.
     Notice(Notice),
     /// The text of the configuration file with which a run started.
     Configuration(String),
-    /// Bytes from the recorder of the control engine's inputs and outputs: first the header of a dump, then each half
-    /// of the recording, preceded by an empty entry.
+    /// Bytes from the recorder of the control engine's inputs and outputs: first a header that describes the engine,
+    /// then the recorded data as it is added. Empty bytes precede the data of each half of the recorder's memory.
     Engine(Box<[u8]>),
     /// The mode of the session and the figures of the link that carries states.
     Link {

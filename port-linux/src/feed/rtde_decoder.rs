@@ -5,7 +5,8 @@
 use outrigger_wire::fields::FieldVisitor;
 use outrigger_wire::rtde::{DataType, Package, Protocol, Reply, Request, TextMessage, TypeWord, Value};
 
-/// The names and types of the values in data packages, in their order. Names are spelled as in the specification.
+/// The names and types of the values in RTDE data packages, in their order. The names are those of the request for
+/// outputs.
 #[derive(Clone, Copy, Debug)]
 pub struct Columns<'a>(&'a [(String, DataType)]);
 

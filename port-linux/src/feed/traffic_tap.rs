@@ -26,8 +26,8 @@ impl Tap {
         Self { feed, connection: Some((FRI, None)) }
     }
 
-    /// Adds an entry to the feed: a connection to `port` (as the controller numbers it) was established at `at`. The
-    /// traffic of a port without a known wire format is not copied.
+    /// Adds an entry to the feed: a connection to `port` (as the controller numbers it, or `VARIABLES`) was established
+    /// at `at`. The traffic of a port without a known wire format is not copied.
     pub fn opened(&mut self, at: Instant, port: u16) {
         let format = WireFormat::of(port);
         self.connection = format.map(|format| (port, Some(Boundaries::new(format.framing()))));

@@ -17,8 +17,8 @@ pub struct InForce {
     busy_poll_micros: Option<u32>,
 }
 
-/// Applies `settings` to the calling thread. A request that is not granted is an error, because a loop that is not
-/// real-time as configured would fail at the worst moment.
+/// Applies the real-time settings (processor, locked memory, priority) to the calling thread. A setting that the system
+/// does not grant is an error, because a loop that is not real-time as configured would fail at the worst moment.
 ///
 /// # Errors
 /// Returns [`Failure::BadInput`] with the key, the error of the kernel and advice.

@@ -177,7 +177,8 @@ impl Turn {
         }
     }
 
-    /// Returns how long the thread may sleep now, and `true` if its wait is over after that time.
+    /// Returns the longest time of the next sleep (`None`: no limit), and `true` if the future is polled after it.
+    /// `false` if the thread then waits on without sleeping, in the interval [`awake`](Self::awake).
     fn patience(&self) -> (Option<StdDuration>, bool) {
         let first = match (self.due, self.awake) {
             (None, None) => return (None, true),
@@ -265,7 +266,7 @@ impl Turn {
     }
 
     /// Merges the requests to wait for a descriptor after the index `from` with earlier ones for the same descriptor.
-    /// So a future that is created anew for each input of a turn requests no more than a single one.
+    /// So a future that is created several times during one poll requests no more than one that is created once.
     fn join(&mut self, from: usize) {
         let mut kept = from;
         for at in from..self.asked.len() {
@@ -343,7 +344,8 @@ impl<T: AsFd> Watched<T> {
         Poll::Pending
     }
 
-    /// Returns `true` if the kernel has reported the descriptor as ready, and requests it for the next wait.
+    /// Takes the kernel's report that the descriptor is ready. Returns `true` if there is one, once for each report.
+    /// Also makes the thread's next wait include the descriptor.
     pub(crate) fn is_named(&self, flags: Readiness) -> bool {
         let fd = descriptor(&self.0);
         TURN.with_borrow_mut(|turn| {

@@ -25,7 +25,7 @@ const FAREWELL: StdDuration = StdDuration::from_millis(100);
 /// The consequence of ending the process immediately, for its last message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OnSignal {
-    /// The process leaves nothing behind: no arm is moving, and no work is running.
+    /// The process leaves no arm in motion behind: it commands none, or its arm is at standstill already.
     Nothing,
     /// The process may leave an arm in motion behind.
     AnArm,
@@ -145,7 +145,7 @@ fn end_at_once(who: &str, leaves: OnSignal) -> ! {
     signal_hook::low_level::exit(4)
 }
 
-/// The meaning of a further request to end this process.
+/// The meaning of a request to end this process, after the requests before it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum EndRequest {
     /// The first request to end the process, or the message that the terminal was closed.
@@ -164,8 +164,8 @@ struct Wishes {
 }
 
 impl Wishes {
-    /// Starts a new session, for which the end of the process was not requested yet: a request during the previous one
-    /// no longer counts.
+    /// Forgets that the end of the process was requested, because a new session starts in the same process. Repetitions
+    /// of the last request are still recognized.
     const fn begin(&mut self) {
         self.ending = false;
     }

@@ -65,8 +65,8 @@ impl Fields {
         }
     }
 
-    /// Writes `numbers` as a JSON field in which NaN and infinity are strings. If this object is to have `null` for
-    /// such numbers, writes `plain` instead.
+    /// Writes a JSON field with one or more numbers: as `numbers`, in which NaN and infinity become strings, or as
+    /// `plain`, in which they become `null`, if this object was created by [`with_nulls`](Self::with_nulls).
     fn put_numbers(&mut self, name: &str, numbers: &impl Serialize, plain: &(impl Serialize + ?Sized)) {
         if self.nulls { self.put(name, plain) } else { self.put(name, numbers) }
     }

@@ -72,7 +72,8 @@ pub(crate) struct ActiveMotion<const N: usize> {
     /// `true` if the session was started for one motion of its own, and accepts no other.
     own: bool,
     count: u32,
-    /// The receiver of large memory that is no longer needed, because freeing it takes time.
+    /// The sender of memory that is no longer needed, such as the waypoints of a finished motion, to another thread.
+    /// That thread frees the memory, because this takes time. `None` if this thread frees it.
     spent: Option<UnboundedSender<Box<dyn Any + Send>>>,
 }
 

@@ -13,7 +13,8 @@ use outrigger_wire::time::{Duration, Instant};
 use super::motion_start::SAME;
 use super::stage::MotionStage;
 
-/// The longest time from the start of commanding until the move can be given to the controller.
+/// The longest time for which a move is offered again to a controller that cannot start it yet, e.g. because the arm is
+/// not at standstill. It counts from the first attempt.
 pub(super) const PATIENCE: Duration = Duration::from_secs(5);
 /// The largest accepted distance of a goal from the base, beyond the reach of any arm \[m\].
 const FARTHEST: f32 = 5.0;
@@ -29,8 +30,8 @@ pub struct MoveRequest<const N: usize> {
     /// The acceleration at the start and at the end of the move: of joints \[rad/s²\], or of the tool on a line
     /// \[m/s²\].
     pub acceleration: f32,
-    /// The duration of the move at full speed, in place of speed and acceleration. Only for joint angles that are not
-    /// linear.
+    /// The duration of the move at full speed, in place of speed and acceleration. Only for a goal that is given as
+    /// joint angles and is not approached on a straight line.
     pub time: Option<Duration>,
 }
 

@@ -167,7 +167,8 @@ pub(super) fn read<const N: usize>(text: &str, reading: Reading) -> Result<Motio
     })
 }
 
-/// Rejects a table without a header whose lines could also have one of these `counts` of columns.
+/// Rejects a table without a header whose lines could also have one of these `counts` of columns, if some of their
+/// commas were decimal commas.
 fn not_ambiguous<const N: usize>(lines: &[usize], mut counts: Range<usize>) -> Result<(), String> {
     match lines.first() {
         Some(line) if counts.any(may_be::<N>) => {
@@ -179,8 +180,8 @@ fn not_ambiguous<const N: usize>(lines: &[usize], mut counts: Range<usize>) -> R
     }
 }
 
-/// Returns the largest number of fields in a line that could be the digits after a decimal comma, if commas were
-/// decimal marks. Any smaller number is possible, too.
+/// Returns the largest number of commas in a line of a table that could be decimal commas. Its `fields` are the texts
+/// between all commas. Any smaller number of decimal commas is possible, too.
 fn most_decimals(fields: &[&str]) -> usize {
     let is_digits = |field: &str| !field.is_empty() && field.bytes().all(|byte| byte.is_ascii_digit());
     // The exponent of a number with a decimal comma is after its decimals.

@@ -14,7 +14,8 @@ use super::{Motion, Reading};
 /// The maximum length of a text for people that a fuzz target accepts \[characters\].
 const LONGEST_ERROR: usize = 8_192;
 
-/// The largest number in the motions that are converted and compared here.
+/// The largest number in a motion up to which a fuzz target converts the motion to other forms and compares the result.
+/// A file has no larger numbers, but speeds that are computed from it may be larger.
 const LARGEST_NUMBER: f32 = 1e6;
 
 /// Returns the path of a scratch file of this process, for readers that need a file.

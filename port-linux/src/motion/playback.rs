@@ -174,8 +174,8 @@ impl<const N: usize> PlaybackExecutor<N> {
         }
     }
 
-    /// Handles the controller's report that its program has ended the motion, with the arm at standstill.
-    /// `has_arrived` is `true` if the arm is at the goal.
+    /// Records how the motion ended, after the controller has reported the end and the arm has come to rest: completed,
+    /// by a contact of the tool, or short of its goal. `has_arrived` is `true` if the arm is at the goal.
     fn rests(&mut self, has_arrived: bool) {
         let is_whole = self.playback.elapsed() >= self.whole();
         if is_whole && has_arrived {

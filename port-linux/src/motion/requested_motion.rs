@@ -45,9 +45,9 @@ pub struct RejectedMotions {
 }
 
 impl RejectedMotions {
-    /// Determines which client motions are rejected by a control law that is not armed yet. `takes_torques` is `true`
-    /// if torques can be sent to the controller. The query uses streams with a validity of zero, so that nothing is
-    /// changed.
+    /// Determines which client motions are rejected by a control law that is not armed yet. To find out, streams with
+    /// a validity of zero are passed to the law, which do not change it. `takes_torques` is `true` if torques can be
+    /// sent to the controller.
     pub(crate) fn of<const N: usize>(law: &mut impl Law<N>, limits: &Limits<N>, takes_torques: bool) -> Self {
         let path = if takes_torques { None } else { Some(ForwardError::NoTorques) };
         let Some(motion) = law.motion_mut() else {
@@ -329,7 +329,7 @@ mod tests {
         super::ready(wish.clone(), moving, stands)
     }
 
-    /// Reads the motion in a file of this name.
+    /// Parses `text`, the content of a motion file called `name`: JSON if the name ends in `.json`, otherwise a table.
     fn file(name: &str, text: &str) -> MotionRequest<2> {
         MotionRequest::Motion(Box::new(Motion::parse(text.as_bytes(), name.ends_with(".json")).expect("a motion")))
     }

@@ -23,8 +23,9 @@ pub(crate) struct WaypointFeed<const N: usize> {
     trace: Option<Arc<Mutex<Trace<N>>>>,
     newest: Option<ControllerTime>,
     cancelled: bool,
-    /// The tolerances of the motion itself, if it has some, and the one of them that was exceeded.
+    /// The check of the tolerances of the motion itself. `None` if it has none.
     watch: Option<Watch<N>>,
+    /// The reason that names the exceeded tolerance of the motion. `None` if none was exceeded.
     missed: Option<Reason>,
 }
 
@@ -65,8 +66,8 @@ impl<const N: usize> WaypointFeed<N> {
         self
     }
 
-    /// Returns `true` if the joints are within the motion's own goal tolerance after the law has finished, or if the
-    /// motion has no tolerances of its own.
+    /// Returns `true` if all joints were within the motion's own goal tolerance at some time since the motion's end, or
+    /// if the motion has no tolerances of its own.
     pub(super) fn has_arrived(&self) -> bool {
         self.watch.as_ref().is_none_or(Watch::has_arrived)
     }

@@ -13,7 +13,7 @@ use crate::feed::Tap;
 use crate::host::clock::Clock;
 use crate::host::reactor::{self, Readiness};
 
-/// A UDP socket, bound from its creation on, that receives measurements and sends answers.
+/// A UDP socket, bound from its creation on, that receives the measurements of a KRC and sends the answers to them.
 #[derive(Debug)]
 pub struct Datagrams {
     socket: reactor::Datagrams,
@@ -47,7 +47,8 @@ impl Datagrams {
 }
 
 impl drive::Datagrams for Datagrams {
-    /// Returns `true` without doing anything: the local port was chosen when the socket was created.
+    /// Returns `true` (success) without doing anything: the socket receives datagrams since its creation, at the port
+    /// chosen then.
     fn listen(&mut self, _: u16) -> bool {
         true
     }

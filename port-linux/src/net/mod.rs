@@ -87,7 +87,7 @@ impl Net {
         Self { clock: PortClock(clock), streams, datagrams: None, trouble }
     }
 
-    /// Creates a socket at `at` for a robot that sends without a connection.
+    /// Creates a UDP socket at the local address `at`, for a robot that sends datagrams (a KRC).
     ///
     /// # Errors
     /// Returns [`Failure::Connection`] if the socket cannot be bound, e.g. because the address is in use.
@@ -97,7 +97,8 @@ impl Net {
         Ok(Self { clock, streams: vec![], datagrams: Some(datagrams), trouble: Trouble::default() })
     }
 
-    /// Copies all traffic of the sockets into `feed`, except that of the link `apart`.
+    /// Copies all traffic of the sockets into `feed` (a queue of traffic and events to many readers, e.g. a recording),
+    /// except that of the link `apart`.
     #[must_use]
     pub fn with_feed(mut self, feed: &Feed, apart: Option<LinkId>) -> Self {
         for link in self.streams.iter_mut().filter(|link| Some(link.id()) != apart) {

@@ -43,9 +43,9 @@ pub struct Link {
     robot: Robot,
     state: LinkState,
     outstanding: Outstanding,
-    /// The time at which the oldest possibly unacknowledged byte was written. `waiting` is `true` if the last query
-    /// found unacknowledged bytes.
+    /// The time at which the oldest possibly unacknowledged byte was written. `None` if all are acknowledged.
     unasked: Option<Instant>,
+    /// `true` if the last query found bytes that the controller had not acknowledged.
     waiting: bool,
     clock: Clock,
     pace: Pace,
@@ -317,7 +317,8 @@ fn ready(stream: TcpStream) -> io::Result<Watched<TcpStream>> {
     Ok(Watched::new(stream))
 }
 
-/// Returns the error of a TCP connection attempt, if it failed.
+/// Checks that an attempt to connect by TCP has succeeded, and makes the kernel acknowledge the first received data at
+/// once. Returns the error if the attempt failed.
 fn connected(stream: &TcpStream) -> io::Result<()> {
     match stream.take_error()? {
         Some(error) => Err(error),

@@ -68,13 +68,16 @@ pub struct Panel<M> {
     low: Option<GradeLow>,
     /// `true` if each change of the link's grade (quality) is also displayed to people.
     verbose: bool,
-    /// The newest event of a kind that may be frequent, and the time at which one was last displayed.
+    /// The newest event of a kind that may be frequent, if it was not displayed yet.
     newest: Option<Notice>,
+    /// The time at which an event of a kind that may be frequent was last displayed.
     newest_shown: Option<Instant>,
-    /// The unmet preconditions of commanding, for commands whose operator needs to know why it does not start.
+    /// The display of the unmet preconditions of commanding as lines of text. `None` unless the title of the panel is
+    /// `run` or `monitor`, and its output is such lines.
     unmet: Option<Unmet>,
     last_fallback: Option<Reason>,
-    /// A feed that also receives the session's events and link figures.
+    /// The feed (a queue of traffic and events to many readers, e.g. a recording) that also receives the session's
+    /// events and link figures. `None` if there is none.
     feed: Option<Feed>,
     /// The figures of the link in the last seconds, which explain a low grade (quality) of the link.
     last_seconds: LastSeconds,
@@ -121,7 +124,8 @@ impl<M: VendorUi> Panel<M> {
         }
     }
 
-    /// Puts events, including those that are not displayed to people, and figures of the link into `feed`, too.
+    /// Sets the `feed` (a queue of traffic and events to many readers, e.g. a recording) that also receives the figures
+    /// of the link and all events of the session, including those that are not displayed to people.
     #[must_use]
     pub fn with_feed(mut self, feed: Feed) -> Self {
         self.show.hear(feed.reader());
@@ -245,8 +249,8 @@ impl<M: VendorUi> Panel<M> {
         }
     }
 
-    /// Displays an event of the running command itself, such as a result of writing a file, not of the session's
-    /// engine.
+    /// Displays an event that does not come from the session's engine but from this process, e.g. the result of writing
+    /// a file. Its `kind` and `fields` are for scripts, its `text` is for people.
     pub fn say(&mut self, kind: &'static str, text: String, fields: Vec<(&'static str, String)>) {
         let notice = Notice { at: self.clock.now(), kind, text, fields };
         if let Some(feed) = &self.feed {
@@ -284,7 +288,8 @@ impl<M: VendorUi> Panel<M> {
         self.vendor.variables(engine)
     }
 
-    /// Observes the session's engine without displaying it.
+    /// Updates the panel's facts about the session's engine, such as the link grade (quality) that commanding requires.
+    /// Displays nothing.
     pub fn look_at<const N: usize, P, L: Law<N>>(&mut self, engine: &Engine<'_, N, P, L>)
     where
         P: Controller<N, Event = M::Event>,

@@ -10,7 +10,8 @@ use crate::host::signals::{OnSignal, Signals};
 use crate::released::ReleasedBy;
 use crate::show::Key;
 
-/// An input of a session's operator, by a key, a line or a handle.
+/// An input of a session's operator: by a key, a signal, a line of standard input, or a program that holds a handle of
+/// the session. Two inputs also come from timers: [`End`](Self::End) and [`Look`](Self::Look).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OperatorInput {
     /// Ends the session, for this cause.
@@ -25,7 +26,7 @@ pub enum OperatorInput {
     Release(ReleasedBy),
     /// Acknowledges a fault: clears its reason, which was latched, i.e. prevented commanding until now.
     Acknowledge,
-    /// Observes the session, which has no effect on the engine.
+    /// Updates the display of the session, because its interval has passed. The engine only processes passed deadlines.
     Look,
 }
 
@@ -104,7 +105,7 @@ impl Operators {
         Self { signals: None, sender, keys }
     }
 
-    /// Returns `true` if a signal has requested the end of the session.
+    /// Returns `true` if a signal has requested the end of the session since the last call.
     pub fn has_ended(&mut self) -> bool {
         self.signals.as_mut().is_some_and(|signals| signals.heard().is_some())
     }

@@ -28,7 +28,7 @@ pub(crate) struct SessionObserver<M> {
     /// The receiver of the messages to the operator from companions (components that run beside the session, e.g. a
     /// recording). `None` without companions.
     companions: Option<Receiver<Remark>>,
-    /// `true` if the command ends as soon as the reader of its output has closed it (`| head`).
+    /// `true` if the session ends as soon as the reader of this process's output has closed it (`| head`).
     for_a_reader: bool,
 }
 

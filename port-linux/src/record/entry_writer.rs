@@ -206,8 +206,8 @@ fn write_measurement<W: Write + Seek>(
     file.message("/tool_pose", "foxglove.PoseInFrame", at, &|visitor| pose_in_frame(nanos, &pose, visitor))
 }
 
-/// Writes a robot message with its fields, and as a log line. Variables are written with their values. Internal
-/// messages are only recorded as bytes.
+/// Writes a message of a UR's primary interface with its fields: a robot message, also as a log line if it is for
+/// people, or program variables with their values. Other kinds are not written here.
 fn write_primary<W: Write + Seek>(
     file: &mut File<W>,
     at: Instant,

@@ -20,7 +20,7 @@ use mcap::McapError;
 /// The time for writing the remaining entries at the end of a recording.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// A running recorder of a feed: its thread, its file and its progress.
+/// A running recorder of a feed (a queue of a session's traffic and events): its thread, its file and its progress.
 #[derive(Debug)]
 pub struct Recorder {
     path: PathBuf,

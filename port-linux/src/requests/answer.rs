@@ -50,7 +50,8 @@ pub(super) enum Verdict {
     Reads,
     /// The result of a client's command to the controller's dashboard server.
     Dashboard(Outcome),
-    /// The request was rejected, because it causes motion and had no challenge that is still valid.
+    /// The request was rejected, because it causes motion and had no valid challenge: a number from a recent answer,
+    /// which proves that the request was not delayed on its way.
     NotFresh,
     /// The client's request was withdrawn by its sender, before the control loop took it.
     Withdrawn,
@@ -98,8 +99,8 @@ pub(super) enum Line {
     Text(String),
 }
 
-/// The JSON object of a line that is sent to a client. A member that is `None` is omitted, except those that every
-/// answer has.
+/// The JSON object of a line that is sent to a client. A member that is `None` is omitted, except the `id` of the
+/// request, which is then `null`.
 #[derive(Default, Serialize)]
 struct Object<'l> {
     id: Option<u32>,
@@ -402,7 +403,8 @@ fn not_moved<'w>(word: &'w str, against: &MotionRefusal) -> Wrong<'w> {
     Wrong::new(against.name(), word, expected, text).found(found)
 }
 
-/// Serializes variables. A number without a JSON form is `null`, as in every answer.
+/// Serializes the variables of a program on the controller. A number without a JSON form (NaN, infinity) becomes
+/// `null`, as in every answer.
 fn numbers_or_null<S: Serializer>(variables: &Option<Variables>, serializer: S) -> Result<S::Ok, S::Error> {
     variables.map(|variables| variables.arrays(|real| real)).serialize(serializer)
 }
@@ -443,7 +445,8 @@ pub(super) fn unfit(id: Option<u32>, now: &Status, text: &str) -> String {
     line(&Object { word: Some("move"), ..Object::of(id, now).with(wrong) })
 }
 
-/// Formats the message to a client whose place is given to another client.
+/// Formats the last message to a client that is disconnected, because its place (one of `most`, and of `of_one_process`
+/// for each process) is given to another client.
 pub(super) fn gave_way(most: usize, of_one_process: usize) -> String {
     let expected = format!("at most {most} clients, and {of_one_process} of one process");
     let text = "another client has taken this slot: reconnect to send a request";
@@ -479,7 +482,7 @@ fn why(of: Reason, low: Option<&GradeLow>, here: bool) -> ReasonObject {
     ReasonObject { name: of.name(), text, advice: reason_text::advice(of, here), by: None }
 }
 
-/// Returns the name of a mode in the JSON lines of requests.
+/// Returns the name of a session's mode in the JSON lines that are sent to clients.
 const fn name(mode: Mode) -> &'static str {
     match mode {
         Mode::Offline => "offline",

@@ -251,8 +251,9 @@ async fn late<const N: usize>(due: Option<Instant>, shared: &Shared<N>) {
     }
 }
 
-/// Reads the lines of a client while its motion is checked. A release is carried out before that motion; any other
-/// line is stored in `behind`.
+/// Reads the lines of a client while its motion is checked. The first request that stops the arm takes effect at once,
+/// as do withdrawals of waiting requests. The first other line is stored in `behind` until the check has ended, and no
+/// line after it is read until then.
 async fn overtake<const N: usize>(
     (from, received): (&mut (impl AsyncRead + Unpin), &mut Lines),
     behind: &mut Option<ClientAction<N>>,
@@ -480,7 +481,8 @@ mod tests {
         assert!(bench.asks.try_recv().is_err());
     }
 
-    /// Returns the steps that result from lines of one client, each received at this time after the first \[ms\].
+    /// Returns the action that follows from each of one client's `lines`, in their order. Each line has the time of its
+    /// arrival \[ms\]. `NEWEST` in a line stands for the challenge in the newest answer.
     fn understood(bench: &Bench, lines: &[(u64, &str)]) -> Vec<ClientAction<6>> {
         let issued = Issued::new(ClientNumber(0), Instant::ZERO);
         let (mut planner, mut claims) =

@@ -33,7 +33,7 @@ use crate::motion::requested_motion::{ArmMotionState, MotionRequest, Moving, Rea
 use crate::released::ReleasedBy;
 
 /// The rate limit on lines of all clients together: lines per second in the long run, and lines at once. It limits
-/// the load of the thread of requests.
+/// the load of the thread that serves the clients.
 const ALL_LINES: (f32, f32) = (2_000.0, 200.0);
 /// The rate limit on pieces of motions of all clients together: pieces per second in the long run, and pieces at
 /// once. Each piece is a line of up to ten waypoints.
@@ -52,8 +52,8 @@ struct Source {
     newest: AtomicU32,
 }
 
-/// The parts that the control loop owns: the session's status, the flag that wakes the loop, the arm's position, upload
-/// permits and the streamed command.
+/// The parts of the clients' shared state through which they exchange data with the control loop: the session's status,
+/// the flag that wakes the loop, the arm's motion state, the upload permits and the newest streamed command.
 type LoopSide<const N: usize> = (LatestStatus, Notify, Arc<Mutex<ArmMotionState<N>>>, UploadPermits, LatestCommand<N>);
 
 /// The state of a run (a process that commands a robot) that the tasks of all its clients share.
@@ -72,7 +72,7 @@ pub(super) struct Shared<const N: usize> {
     upload_permits: UploadPermits,
     newest: LatestCommand<N>,
     moving: Moving<N>,
-    /// The motion that a client is sending piece by piece.
+    /// The plan that is being received, i.e. the motion that a client sends piece by piece. There is one at most.
     pub(super) plans: Plans<N>,
     /// `true` while the motion of a client is checked: see [`ReadPermit`].
     reads: Arc<AtomicBool>,
@@ -288,7 +288,8 @@ impl<const N: usize> Shared<N> {
         }
     }
 
-    /// Returns the action that follows from a client's parsed message, without a check of its challenge.
+    /// Returns the action that follows from a client's parsed message. The challenge, which proves that a request for
+    /// motion was not delayed on its way, is not checked here.
     fn meant(
         &self,
         (planner, claims): (&mut Planner<'_, N>, &Claims<'_>),

@@ -63,8 +63,8 @@ impl<T> Places<T> {
         Self { most: PLACES, of_one_process: OF_ONE_PROCESS, newest: NEWEST, here: vec![] }
     }
 
-    /// Adds a new client of this process, if the process is known. Returns the client that must be disconnected for
-    /// it, if there is one.
+    /// Adds a new client to the table. `process` is the client's process, if it is known. Returns the client that must
+    /// be disconnected to make room, if there is one.
     pub(super) fn enter(
         &mut self,
         process: Option<i32>,
@@ -127,7 +127,8 @@ mod tests {
         Instant::from_micros(1_000 * milliseconds)
     }
 
-    /// Compares the result of `enter` with the rules, by a separate list.
+    /// Adds a client to the tested `places`, and checks by a separate calculation which other client loses its place
+    /// for it, if any.
     fn enter(places: &mut Places<Client>, number: u32, process: i32, now: Instant) {
         let before: Vec<(Client, Instant)> = places.here.iter().map(|placed| (placed.client, placed.came)).collect();
         let of_it = |(client, _): &&(Client, Instant)| client.1 == process;

@@ -13,7 +13,7 @@ use crate::motion::impedance::Impedance;
 use crate::motion::requested_motion::Ready;
 use crate::released::ReleasedBy;
 
-/// A parsed request of a client.
+/// A parsed request of a client to a run (a process that commands a robot).
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum RequestKind {
     /// Requests that the arm is commanded. Contains the session's epoch (a counter of connections and losses of

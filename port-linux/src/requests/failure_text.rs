@@ -16,8 +16,8 @@ pub fn reason(of: &Value) -> String {
     format!("{} ({}); {}", text(of, "text"), text(of, "name"), text(of, "advice"))
 }
 
-/// Orders reasons by cause: those from which others follow are first. In an answer the first reason is the decisive
-/// one.
+/// Orders the reasons in a run's JSON answer by cause: those from which others follow are first. In the answer itself
+/// the decisive reason is first.
 fn by_cause(reasons: &[Value]) -> Vec<&Value> {
     let is = |of: &Value, reason: Reason| text(of, "name") == reason.name();
     let known = Reason::ALL.iter().copied().filter(|known| reasons.iter().any(|of| is(of, *known)));

@@ -96,8 +96,8 @@ pub(crate) struct Requests {
 
 impl Requests {
     /// Accepts requests to the run of the robot that the address `seat` identifies, and whose lock this process holds.
-    /// The run has these `sources` and `variables`. Clients of this process are always accepted; other processes only
-    /// if it `listens`.
+    /// `sources` are the run's sensors, `variables` those of the controller's program. Clients of this process are
+    /// always accepted; other processes only if it `listens`.
     ///
     /// # Errors
     /// Returns [`Failure::BadInput`] with the error of the operating system if it starts no runtime or thread. A socket
@@ -165,7 +165,8 @@ impl Requests {
 /// The state of a connected client: its task, the use of its connection, and the sender that disconnects it.
 type Attended = (Id, Arc<Presence>, oneshot::Sender<()>);
 
-/// Serves clients until `closing` changes. `whose` converts the process id that the kernel reports, for tests.
+/// Serves the clients of a run until `closing` changes. `whose` converts the process id that the kernel reports to the
+/// process that a client is counted for; tests replace it.
 async fn serve<const N: usize>(
     listener: Option<Listener>,
     shared: Arc<Shared<N>>,
@@ -244,10 +245,11 @@ mod tests {
     use super::*;
     use crate::released::ReleasedBy;
 
-    /// The number of clients that do not read.
+    /// The number of clients in the test that connect to the run and never read.
     const HUNG: usize = 1_000;
 
-    /// Returns the time that a release takes to the loop while clients hang, all of one process, or each of its own.
+    /// Returns the time from a client's request for a release until the control loop receives it, while [`HUNG`] other
+    /// clients do not read. `whose` counts these for one process, or each for a process of its own.
     fn release_beside_hung_clients(name: &str, whose: fn(Option<i32>) -> Option<i32>) -> Duration {
         let files = getrlimit(Resource::Nofile);
         let _ = setrlimit(Resource::Nofile, Rlimit { current: files.maximum, ..files });

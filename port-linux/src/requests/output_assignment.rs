@@ -20,7 +20,8 @@ pub const FORMS: &str = "digital-out.N=on|off, configurable-out.N=on|off, tool-o
                          speed-slider=0.5 or zero-force-torque; krl-bool.N=on|off, krl-int.N=5 or krl-real.N=0.5 for \
                          a KRC";
 
-/// The words before `=` or `.` of everything that can be set by kind and number.
+/// The built-in names of outputs and variables in assignments (the part before `=` or `.`). A name without a number
+/// that is not listed here can only be that of a configured variable.
 const WORDS: [&str; 14] = [
     "digital-out",
     "configurable-out",

@@ -43,7 +43,8 @@ const NEWS: Duration = Duration::from_secs(10);
 /// The memory of a finished or rejected motion, which is freed on another thread.
 pub(super) type Spent = Box<dyn Any + Send>;
 
-/// An assignment to an output of the controller that was passed to the engine, and whose result is not known yet.
+/// The pending answer to a client's assignment to an output of the controller: the engine has the assignment, and its
+/// result is not known yet.
 #[derive(Debug)]
 struct PendingReply {
     write: Write,
@@ -235,7 +236,8 @@ impl<const N: usize> RequestQueue<N> {
         })
     }
 
-    /// Returns the engine's input for a request. `None` if the request was answered already.
+    /// Converts a queued request to an input of the engine. Returns `None` if the request is answered at once, without
+    /// an input.
     fn take(&mut self, Envelope { asked, reply, motion, claim }: Envelope<N>) -> Option<Input> {
         let status = self.status;
         let commanded = matches!(status.mode, Mode::Arming | Mode::Command);
@@ -354,7 +356,7 @@ impl<const N: usize> RequestQueue<N> {
         self.acted = acted.map_or_else(|reason| Verdict::Refused(reason, ReasonSet::EMPTY), |()| Verdict::Done);
     }
 
-    /// Passes a streamed command to the law, or records why it is rejected.
+    /// Passes a client's streamed command to the control law. Returns the reason if it is rejected.
     fn stream<P: Controller<N>, L: Law<N>>(
         &self,
         streamed: &Streamed<N>,
@@ -535,7 +537,8 @@ impl<const N: usize> RequestQueue<N> {
         reply.give(asked.word(), status, verdict);
     }
 
-    /// Decides whether a client may upload a program at present.
+    /// Grants a client the permit to upload a program, unless the state of the run or another upload prevents that.
+    /// Returns the verdict for the client's answer.
     fn leave(&self) -> Verdict {
         let refused = |reason| Verdict::Refused(reason, ReasonSet::EMPTY);
         match self.status.mode {

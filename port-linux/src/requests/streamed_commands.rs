@@ -86,12 +86,13 @@ impl fmt::Display for StreamRejection {
     }
 }
 
-/// The progress of the streams of clients: the active one, lapses and rejections.
+/// The progress of the clients' streams of commands: the active one, the expired ones (lapses) and the rejections.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Streaming {
     /// The state of the clients' stream of commands: idle, active (by its kind), or lapsed.
     pub stage: Forwarding,
-    /// The number of times that streamed speeds or torques have lapsed.
+    /// The number of times that a stream has lapsed: the newest command expired before another one arrived, and the arm
+    /// was brought to rest.
     pub lapses: u32,
     /// The number of streamed commands that were rejected.
     pub refused: u32,
@@ -105,7 +106,8 @@ impl Streaming {
         self.why = Some(why);
     }
 
-    /// Records the kind of stream that the control law follows at present, and counts streams that have lapsed.
+    /// Records the kind of stream that the control law follows at present, and counts streams that have lapsed (the
+    /// newest command expired before another one arrived).
     pub(super) fn look(&mut self, stage: Forwarding) {
         if stage == Forwarding::Lapsed && self.stage != Forwarding::Lapsed {
             self.lapses = self.lapses.saturating_add(1);

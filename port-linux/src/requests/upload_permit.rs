@@ -15,11 +15,11 @@ const GRANTED: u8 = 1;
 /// The state of the upload permit while a client uploads a program with it.
 const USED: u8 = 2;
 
-/// The control loop's side of the permit. One client at a time can have it.
+/// The control loop's side of the permit to upload a program. One client at a time can have the permit.
 #[derive(Clone, Debug, Default)]
 pub(super) struct UploadPermits(Arc<AtomicU8>);
 
-/// The client's side of the permit. Dropping it revokes an unused permit.
+/// The client's side of the permit to upload a program. Dropping it revokes an unused permit.
 #[derive(Debug)]
 pub struct UploadPermit(UploadPermits);
 

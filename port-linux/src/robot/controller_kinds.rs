@@ -38,7 +38,7 @@ pub(super) struct Job<const N: usize, P: Controller<N>> {
     pub(super) companions: Companions<N>,
 }
 
-/// A kind of robot whose sessions can be run in the calling thread.
+/// A runner that executes the sessions with one robot in the calling thread.
 pub(super) trait SessionRunner<const N: usize, P: Controller<N>>: Send + Sync {
     fn command(
         &self,

@@ -21,7 +21,7 @@ use crate::show::{Format, reason_text};
 /// The interval at which the progress of the motion is reported.
 const GLANCE: Duration = Duration::from_millis(250);
 
-/// The number of intervals between states from which the period of the robot is determined.
+/// The number of intervals between robot states from which the period of these states is determined.
 const LOOKED_AT: usize = 4;
 /// The longest period between two states of any supported robot.
 const LONGEST: CoreDuration = CoreDuration::from_millis(100);
@@ -130,8 +130,8 @@ where
         self.follow_watched(motion, |_| {}, Some(&mut asks))
     }
 
-    /// Follows `motion`, and calls `watch` every 0.25 s. `asks` decides whether the motion continues after a stop of
-    /// the arm; without it the first stop ends the motion.
+    /// Follows `motion`, and calls `watch` every 0.25 s with the samples of setpoints and measured positions. `asks`
+    /// decides whether the motion continues after a stop of the arm; without it the first stop ends the motion.
     pub fn follow_watched(
         &self,
         motion: &Motion<N>,
@@ -363,7 +363,8 @@ mod tests {
 
     const GOAL: JointPositions<2> = JointPositions([0.5, 0.0]);
 
-    /// Returns the result of a motion whose own time is over, with the joint last measured at `at`.
+    /// Returns the result of a tested motion to [`GOAL`] whose duration has passed. `at` is the last measured position
+    /// of the first joint \[rad\].
     fn followed(at: f32, cancelled: bool, ended: Ended) -> Followed<2> {
         let at = Some(JointPositions([at, 0.0]));
         let mut trace = Trace::default();
@@ -393,7 +394,7 @@ mod tests {
         assert!((refused.end_error.max_abs() - 0.3).abs() < 1e-6, "{refused:?}");
     }
 
-    /// A session whose motion was stopped by Ctrl-C, and which ends a little later.
+    /// A simulated runner of a session whose motion was stopped by Ctrl-C, and which ends a little later.
     struct Interrupted;
 
     type UrEvent = <Ur<'static> as outrigger_core::engine::ControllerKind>::Event;

@@ -32,9 +32,9 @@ use crate::show::Format;
 
 /// A robot with `N` joints, with the settings of its sessions. Created by [`Robot::ur`] or [`Robot::krc`].
 ///
-/// Nothing is sent to the robot before [`run`](Self::run), [`start`](Self::start) or [`states`](Self::states) is
-/// called. From then on events are printed to standard error, one per line, unless [`quiet`](Self::quiet) is used.
-/// The most important ones are the preconditions that a request is waiting for.
+/// Nothing is sent to the robot before a session starts, e.g. by [`run`](Self::run), [`start`](Self::start) or
+/// [`states`](Self::states). From then on events are printed to standard error, one per line, unless
+/// [`quiet`](Self::quiet) is used. The most important ones are the preconditions that a request is waiting for.
 pub struct Robot<const N: usize, P: Controller<N>> {
     name: String,
     config: Config<N, P::Options>,
@@ -54,8 +54,8 @@ impl<const N: usize, P: Controller<N> + 'static> Robot<N, P> {
         Self { name, config, host, run, format, asked: false, motion: None, companions: vec![], beside }
     }
 
-    /// Sets the engine's configuration: limits, link, modes, and the options of this kind of controller. Its sensors
-    /// are those passed to [`run`](Self::run); `sources` is ignored.
+    /// Sets the engine's configuration: limits, link, modes, and the options of this kind of controller. Its `sources`
+    /// are ignored: the sensors of a session are those passed to [`run`](Self::run) or [`start`](Self::start).
     #[must_use]
     pub fn with_config(mut self, config: Config<N, P::Options>) -> Self {
         self.config = config;

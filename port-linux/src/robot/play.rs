@@ -43,8 +43,8 @@ impl Robot<6, Ur<'static>> {
         self.play_watched(motion, |_| {}, Some(&mut asks))
     }
 
-    /// Plays `motion`, and calls `watch` every 0.25 s. `asks` decides whether the motion continues after a stop of the
-    /// arm; without it the first stop ends the motion.
+    /// Plays `motion`, and calls `watch` every 0.25 s with the samples of setpoints and measured positions. `asks`
+    /// decides whether the motion continues after a stop of the arm; without it the first stop ends the motion.
     pub fn play_watched(
         &self,
         motion: &Motion<6>,

@@ -19,7 +19,7 @@ use crate::exit::Failure;
 /// of a robot's first sensor is 0, of the next 1, up to 3.
 ///
 /// Every sensor passed to [`Robot::run`](super::Robot::run) must be fresh: the arm is not commanded without a reading
-/// of each that is at most 0.1 s old.
+/// of each that is at most 0.1 s old (or the time set by [`max_age`](Self::max_age)).
 ///
 /// ```
 /// # fn main() -> Result<(), outrigger::Failure> {

@@ -28,8 +28,8 @@ const EVENTS: usize = 1024;
 pub enum Ended {
     /// The session has ended without a fault: the motion was done, or the arm was released for this cause.
     Released(ReleasedBy),
-    /// The session has ended because commanding was ended by this reason. [`Reason::text`] and [`Reason::advice`]
-    /// describe it, and what to do.
+    /// The session has ended after a fault had ended commanding for this reason. [`Reason::text`] and
+    /// [`Reason::advice`] describe it, and what to do.
     Fallback(Reason),
 }
 
@@ -159,7 +159,7 @@ impl<const N: usize, E: Send + 'static> Running<N, E> {
     }
 }
 
-/// Starts a new thread for a session, which may command the arm or only observe it.
+/// Runs `body`, a session that commands the arm or only observes it, in a new thread.
 pub(super) fn in_thread<T: Send + 'static>(
     body: impl FnOnce() -> T + Send + 'static,
 ) -> Result<JoinHandle<T>, Failure> {

@@ -31,7 +31,7 @@ impl Ending {
         }
     }
 
-    /// Returns the name of the end's cause in machine-readable output.
+    /// Returns the name of the cause of the run's end for machine-readable output.
     pub(super) const fn name(self) -> &'static str {
         match self {
             Self::By(by) => by.name(),

@@ -134,8 +134,9 @@ struct Feeds {
 }
 
 impl Feeds {
-    /// Creates feeds (queues of traffic and events) of up to `capacity` entries. Returns `None` without companions
-    /// (components that run beside the session, e.g. a recording), which would read them.
+    /// Creates feeds (queues of traffic and events): of up to `capacity` entries if a companion (a component that runs
+    /// beside the session, e.g. a recording) reads traffic, otherwise of up to [`EVENTS`]. Returns `None` without
+    /// companions.
     fn of<const N: usize>(plan: &Plan<N>, needs: &Needs, capacity: usize) -> Option<Self> {
         if plan.companions.is_empty() {
             return None;

@@ -19,7 +19,7 @@ pub(super) const fn operator_help(format: Format, request: Start) -> Option<&'st
     })
 }
 
-/// Returns the message for a line that is not a valid input.
+/// Returns the message for a line of the operator that is not a valid input of a run.
 pub(super) fn unknown_word(line: &str) -> String {
     format!("'{line}' is not a command; expected start, resume, stop, reset or quit")
 }

@@ -63,7 +63,8 @@ pub(super) struct Service<M: VendorUi, T, const N: usize> {
     /// The inputs that the engine must receive before any input from outside.
     inputs: VecDeque<Input>,
     coast: Coast<M::Event>,
-    /// The time at which the end of the motion will have been held long enough for the run to end.
+    /// The time at which the run ends because its motion is done: the arm has then been held at the end of the motion
+    /// for `run.settle`. `None` while the motion is not done.
     done_at: Option<Instant>,
     /// `true` if the arm may be moving by commands of this process.
     moves: bool,
@@ -71,7 +72,8 @@ pub(super) struct Service<M: VendorUi, T, const N: usize> {
     ending: Option<Ending>,
     /// The tracker of the causes of the run's releases (requested ends of commanding).
     releases: Releases,
-    /// The reason why commanding ended last, unless its end was requested.
+    /// The reason of the last change of the mode by a fault: commanding has ended, or the session was lost. `None` if
+    /// there was none since commanding started.
     fell_back: Option<Reason>,
     /// The first reason that was latched since the last acknowledgement: it prevents commanding until it is
     /// acknowledged. A release (requested end of commanding) is never latched.

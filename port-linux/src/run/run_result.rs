@@ -11,8 +11,8 @@ use crate::show::reason_text::{self, Observer};
 /// (requested end of commanding), or the rejection of its single request.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct RunResult {
-    /// The reason of the last fallback (end of commanding by a fault). `None` if there was none, if it was
-    /// acknowledged, or if commanding started again since.
+    /// The latched reason at the end of the run, otherwise the reason of the last fallback (end of commanding by a
+    /// fault) or lost session, even if it was acknowledged. `None` if there was none since commanding started.
     pub(crate) fallback: Option<Reason>,
     /// The cause of the last release (requested end of commanding) since commanding started, otherwise the cause of the
     /// run's end.
@@ -48,8 +48,8 @@ impl RunResult {
     }
 }
 
-/// Returns the error for a run whose last fallback (end of commanding by a fault) had this reason and was not
-/// acknowledged.
+/// Returns the error for a run that has ended after a fallback (end of commanding by a fault) for this `reason`, and
+/// had not started commanding again.
 fn failed_by(reason: Reason, here: bool) -> Failure {
     Failure::Fault(format!("{} ({}); {}", reason.text(), reason.name(), reason_text::advice(reason, here)))
 }

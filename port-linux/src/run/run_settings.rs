@@ -13,7 +13,8 @@ use crate::record::fallbacks::{Kept, RecordingOwner, Recordings};
 use crate::requests::{Local, RequestQueue, Requests};
 use crate::show::Format;
 
-/// The size of the engine's recorder of inputs and outputs \[B\]: several seconds of the fastest stream in each half.
+/// The size of the engine's recorder of inputs and outputs \[B\]. Each of its two halves has room for several seconds
+/// at the highest rate of robot states.
 pub(super) const RECORDER: usize = 8 << 20;
 /// The maximum size of the header and the end of the recording of a fallback (end of commanding by a fault) together
 /// \[B\].

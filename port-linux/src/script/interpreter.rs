@@ -17,7 +17,8 @@ use crate::exit::{Failure, Outcome};
 use crate::host::clock::Clock;
 use crate::net::cannot_connect;
 
-/// The buffer for a reply: a statement, and the text before it \[B\].
+/// The size of the receive buffer for one reply of interpreter mode \[B\]: the text before a statement, and the
+/// statement, which the controller repeats.
 const MEMORY: usize = StatementFile::LONGEST + 1024;
 /// A program that stops the arm, if the program in interpreter mode does not end. It replaces that program.
 const STOP: &[u8] = b"stopj(2.0)\n";

@@ -103,7 +103,7 @@ impl<'t> InterpreterReport<'t> {
         format!("{}:{line}", self.shown)
     }
 
-    /// Returns the text of one line of the file, after the text `before`.
+    /// Returns `before` and the source text of one line of the file. Empty if the file has no such line.
     fn source(&self, line: u32, before: &str) -> String {
         let source = self.file.source_line(line).map(|text| {
             let text: String = text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();

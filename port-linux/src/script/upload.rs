@@ -11,7 +11,8 @@ use crate::exit::{Failure, Outcome};
 use crate::host::clock::Clock;
 use crate::net::cannot_connect;
 
-/// The receive buffer \[B\]: for a first robot state, pop-ups and variables. Longer messages are skipped.
+/// The size of the receive buffer for the controller's messages during an upload \[B\]: a first robot state, pop-ups
+/// and variables. Longer messages are skipped.
 const MEMORY: usize = 64 * 1024;
 
 /// An observer of a program's upload, which may also end it.

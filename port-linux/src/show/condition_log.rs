@@ -15,9 +15,9 @@ const AGAIN: Duration = Duration::from_secs(5);
 /// The duration after which an episode (a time with a low link grade, i.e. quality) is reported once while it lasts.
 const LONG: Duration = Duration::from_secs(5);
 
-/// Collects the times in which the link's grade was below the one that commanding needs (episodes). Each is one
-/// line, with the worst grade, its duration and the figure of the worst fall. Falls within `PACE` after a recovery
-/// belong to the same episode.
+/// Collects the times in which the link's grade was below the one that commanding needs (episodes). Each gives a line
+/// at its end, and another one after 5 s if it lasts that long, with the worst grade, the duration and the figure of
+/// the link that caused the worst fall. Falls within 1 s after a recovery belong to the same episode.
 #[derive(Debug, Default)]
 pub struct Episodes {
     open: Option<Episode>,

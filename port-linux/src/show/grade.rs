@@ -15,8 +15,8 @@ use super::examination_result::Sheet;
 use super::reason_advice::{self, Observer};
 use crate::json;
 
-/// The interval at which the figures of a link are sampled. The shortest-lived figure, the age, is valid for about as
-/// long.
+/// The interval at which the figures of a link are sampled. Present figures, such as the age of the newest robot state,
+/// can rise and fall between two samples unseen.
 pub(crate) const LOOK: Duration = Duration::from_millis(100);
 /// The number of seconds for which the figures of a link are stored.
 const SECONDS: usize = 10;
@@ -178,8 +178,9 @@ pub(crate) fn remedy_of(fell: &GradeChange, here: bool, observer: Observer) -> &
     reason_advice::of_metric(if own { Metric::LocalStall } else { fell.cause.metric }, here, observer)
 }
 
-/// Adds a low grade (quality) of the link to the problems of `sheet`, with the key of the limit and the additional
-/// advice `more`. A grade that has only risen, and is still rising, needs only time.
+/// Adds a low grade (quality) of the link to the problems in the examination's result `sheet`, with the configuration
+/// key of the limit and the additional advice `more`. A grade that has only risen, and is still rising, needs only
+/// time.
 pub(crate) fn judge_link(figures: &Figures, unmet: ReasonSet, more: &str, sheet: &mut Sheet) {
     let low = figures.grade_low();
     if low.grade >= low.needed && !unmet.contains(Reason::GradeLow) {
@@ -337,7 +338,7 @@ fn totals(figures: &Figures) -> [u64; 4] {
     [figures.sequence.accepted, figures.sequence.lost, figures.late, figures.local_stalls.into()]
 }
 
-/// Returns the heading for the figure `metric` in the table of [`LastSeconds`].
+/// Returns the words that precede the values of the figure `metric` in the line of [`LastSeconds::of`].
 const fn of_seconds(metric: Metric) -> &'static str {
     match metric {
         Metric::Samples | Metric::Epoch => "states",

@@ -50,7 +50,8 @@ impl Terminals {
         })
     }
 
-    /// Returns the digital levels row by row: the name of a group, its inputs, and its outputs if they are shown.
+    /// Returns the levels of the digital terminals row by row: the name of a group of terminals, the levels of its
+    /// inputs, and those of its outputs if they are known.
     pub fn digital(&self) -> impl Iterator<Item = (&'static str, String, Option<String>)> + '_ {
         let has_configurable = self.software.generation() != Generation::Cb2;
         let groups = [("digital", 0, 8), ("configurable", 8, 8), ("tool", 16, 2)];

@@ -11,7 +11,8 @@ pub fn label(value: &Value) -> String {
     value.name.replace('_', " ")
 }
 
-/// Returns the factor to the unit that is displayed to people, and the symbol of that unit.
+/// Returns the factor that converts a control law's value in `unit` to the unit displayed to people (mm for m, mrad for
+/// rad), and the symbol of that unit.
 #[must_use]
 pub const fn shown(unit: Unit) -> (f32, &'static str) {
     match unit {
@@ -21,8 +22,8 @@ pub const fn shown(unit: Unit) -> (f32, &'static str) {
     }
 }
 
-/// Formats a control law's value for people, with the name of its part if it has one: `+0.120 mm`, `rx -1.200 mrad`.
-/// Returns `None` if the value is unknown.
+/// Formats a control law's value for people, after the name of its component (an axis or a joint) if it has one:
+/// `+0.120 mm`, `rx -1.200 mrad`. Returns `None` if the value is unknown.
 #[must_use]
 pub fn worded(value: &Value) -> Option<String> {
     let (factor, symbol) = shown(value.unit);
@@ -44,7 +45,8 @@ pub fn lines(values: &Values) -> Vec<(String, String)> {
     lines
 }
 
-/// Returns the numbers of a control law's values with the name `name`, each with the name of its part.
+/// Returns the numbers of a control law's values with the name `name`, each with the name of its component (an axis or
+/// a joint) if it has one.
 pub fn named<'v>(values: &'v Values, name: &'static str) -> impl Iterator<Item = (Option<&'static str>, f32)> + 'v {
     values.iter().filter(move |value| value.name == name).filter_map(|value| Some((value.part, value.value?)))
 }

@@ -182,10 +182,10 @@ pub enum Message {
     Snapshot(Box<Snapshot>),
     /// An event of the session, with a text for people and values for scripts.
     Notice(Notice),
-    /// Lines of text that are printed without a time, on standard error after `outrigger: `. A full-screen view does
-    /// not show them.
+    /// Lines of text that are printed without a time. With [`Format::Remarks`] they follow `outrigger: ` on standard
+    /// error. A full-screen view does not show them.
     Text(String),
-    /// A reader of the session's feed, for a full-screen view.
+    /// A reader of the session's feed (the queue of its traffic and events), for a full-screen view.
     Feed(Reader),
 }
 
@@ -254,8 +254,7 @@ pub struct Show {
     unread: Arc<AtomicBool>,
 }
 
-/// The messages to the output that were not printed because the reader of the output was too slow, or because of an
-/// error.
+/// The number of messages that were not printed, because the reader of the output was too slow or a write failed.
 #[derive(Debug, Default)]
 struct Lost {
     count: AtomicU64,
@@ -350,8 +349,8 @@ impl Show {
         }
     }
 
-    /// Prints lines of text without a time, on standard error after `outrigger: `. A full-screen view does not show
-    /// them.
+    /// Prints lines of text without a time. With [`Format::Remarks`] they follow `outrigger: ` on standard error. A
+    /// full-screen view does not show them.
     pub fn text(&mut self, text: String) {
         self.send(Message::Text(text));
     }
@@ -402,8 +401,8 @@ fn line(message: &Message) -> Option<String> {
     }
 }
 
-/// Formats an event or a text as a line for standard error. Returns `None` for the state of the session and its feed,
-/// which are not displayed in this form of output.
+/// Formats an event of the session or a text as a line for standard error. Returns `None` for messages that this form
+/// of output does not display: snapshots of the session, and readers of its traffic and events.
 fn remark(message: &Message) -> Option<String> {
     match message {
         Message::Snapshot(_) | Message::Feed(_) => None,

@@ -202,7 +202,8 @@ impl ReportedState {
 }
 
 impl Arm {
-    /// Creates the arm from `state`, for an arm that is commanded by speeds, with the modes `words`.
+    /// Creates the displayed state of an arm from the robot state `state`, without joint setpoints (an arm that is
+    /// commanded by speeds). `words` are the modes that the controller reports.
     #[must_use]
     pub fn new<const N: usize>(state: &State<N>, words: Vec<ReportedState>) -> Self {
         let joints = state.positions.iter().zip(state.velocities.iter()).zip(state.target_velocities.iter());
@@ -352,7 +353,7 @@ struct Status<'s> {
     trouble: Option<&'s str>,
 }
 
-/// The JSON object for the link that carries states.
+/// The JSON members for the link that carries robot states.
 #[derive(Serialize)]
 struct Link {
     #[serde(flatten)]

@@ -23,7 +23,7 @@ pub struct States {
     pub rtde: Option<(RtdeCounts, Cadence)>,
 }
 
-/// The JSON members for the connection that carries states.
+/// The JSON members for the connection that carries robot states.
 #[derive(Serialize)]
 struct Members<'s> {
     states_by: &'static str,

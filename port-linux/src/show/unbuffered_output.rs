@@ -45,7 +45,7 @@ impl Write for Straight {
     }
 }
 
-/// Stops all writes to standard output from now on, because one of them is blocked.
+/// Makes each later [`tell`] fail at once, because a write to standard output is blocked.
 pub(super) fn takes_nothing() {
     OUTPUT_HANGS.store(true, Ordering::Release);
 }

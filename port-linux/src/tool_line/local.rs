@@ -155,7 +155,8 @@ impl Local {
     }
 }
 
-/// Waits until `stream` can be read (`reads`) or written. Never returns without a stream, or if it is not `wanted`.
+/// Waits until the client's connection `stream` can be read, or written if `reads` is `false`. Never returns without a
+/// stream, or if it is not `wanted`.
 async fn side(stream: Option<&TcpStream>, wanted: bool, reads: bool) {
     match stream.filter(|_| wanted) {
         // An error of the socket shows in what is done next.

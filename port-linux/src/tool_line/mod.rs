@@ -27,8 +27,8 @@ use crate::exit::{Failure, Outcome};
 use crate::host::clock::std_duration;
 use crate::host::target::Target;
 
-/// The distance from a port base to the port of the tool's serial line. The real distance of the two ports would be
-/// too large for most bases.
+/// The distance from a port base to the port of the tool's serial line. The distance between the usual ports of a
+/// controller, 29999 and 54321, would be too large for most bases.
 const WITH_BASE: u16 = 17;
 
 /// The kind and place of the local end of the tool's serial line.
@@ -79,9 +79,9 @@ pub fn tool_line_port(robot: &RobotAddress) -> u16 {
     if robot.port(first) == first { PORT } else { robot.port(first + WITH_BASE) }
 }
 
-/// Sets the parameters of the tool's serial line, opens the local end and relays bytes until `interrupted` returns
-/// the name of an interruption. If the connection to the robot is lost, connects again and sets the parameters
-/// again; bytes that local clients write meanwhile are discarded.
+/// Opens the local end, sets the parameters of the tool's serial line and relays bytes until `interrupted` returns the
+/// name of an interruption. If the connection to the robot is lost, connects again and sets the parameters again; bytes
+/// that local clients write meanwhile are discarded.
 ///
 /// # Errors
 /// [`Failure::Usage`] for line parameters that do not exist, [`Failure::BadInput`] if the local end cannot be

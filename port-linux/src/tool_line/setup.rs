@@ -14,8 +14,8 @@ use crate::host::target::Target;
 use crate::net::cannot_connect;
 use crate::script::{Carried, ready};
 
-/// The receive buffer for the controller's messages \[B\]: a first robot state, pop-ups and variables. Longer
-/// messages are skipped.
+/// The size of the receive buffer for the controller's messages \[B\]: a first robot state, pop-ups and variables.
+/// Longer messages are skipped.
 const MEMORY: usize = 64 * 1024;
 
 /// Sets the parameters of the tool's serial line, and connects to the URCap that serves it at `relay`. Returns the

@@ -58,7 +58,8 @@ pub trait VendorUi {
     /// Converts the engine's data `seen` to the vendor's part of a snapshot: identity, arm, counters, variables.
     fn facts(&self, seen: &Self::VendorView) -> VendorFacts;
 
-    /// Converts the state of a session to a snapshot for a view or a page. Data that only the caller has is empty.
+    /// Converts the state of a session to a snapshot that the terminal or the web page shows. Data that only the caller
+    /// has is empty.
     fn snapshot(&self, sight: &SessionStatus<Self::VendorView>) -> Snapshot {
         let SessionStatus { at, here, mode, overrides_pendant, latch, last_fallback, unmet, figures, rate, seen } =
             *sight;
@@ -152,8 +153,8 @@ pub trait VendorObserve<const N: usize, P: Controller<N, Event = Self::Event>>: 
     /// Returns the vendor's own data about the engine at this instant.
     fn vendor_view<L: Law<N>>(&self, engine: &Engine<'_, N, P, L>) -> Self::VendorView;
 
-    /// Returns the state of the session at this instant: the `figures` of the link, if there is one, and its `rate`
-    /// of states \[1/s\].
+    /// Returns the state of the session at the time `at`. The caller has measured the `figures` of the link that
+    /// carries robot states, if there is a session, and the `rate` of these states \[1/s\].
     fn session_view<L: Law<N>>(
         &self,
         engine: &Engine<'_, N, P, L>,
@@ -177,7 +178,8 @@ pub trait VendorObserve<const N: usize, P: Controller<N, Event = Self::Event>>: 
     }
 }
 
-/// A vendor's controller for an engine with `N` joints: everything that a command needs of it.
+/// A vendor's controller for an engine with `N` joints: everything that the subcommands of the program, such as `run`
+/// and `doctor`, need of it.
 pub trait Vendor<const N: usize>:
     Clone + Send + 'static + VendorUi + for<'m> VendorObserve<N, <Self as Vendor<N>>::Controller<'m>>
 {
@@ -236,7 +238,7 @@ pub trait Vendor<const N: usize>:
         recorder: usize,
     ) -> impl Future<Output = Result<(), Failure>>;
 
-    /// Returns `true` if our program on the controller executes whole motions by itself.
+    /// Returns `true` if Outrigger's program on the controller executes whole motions by itself.
     fn makes_moves(config: &Config<N, Self::Options>) -> bool {
         let _ = config;
         false
@@ -270,9 +272,10 @@ pub trait Vendor<const N: usize>:
 /// The data that a recorder receives over a connection of its own.
 #[derive(Clone, Debug)]
 pub enum Wanted {
-    /// All RTDE variables of the controller, in place of the link [`Vendor::APART`].
+    /// All RTDE variables of the controller, in place of the data of the session's own link [`Vendor::APART`].
     Everything,
-    /// These variables, in addition to that link. They are put into the stream [`VARIABLES`](crate::feed::VARIABLES).
+    /// The RTDE variables with these names, in addition to the data of the session's links. They are put into the
+    /// stream [`VARIABLES`](crate::feed::VARIABLES).
     Variables(Vec<String>),
 }
 
@@ -311,8 +314,8 @@ pub struct BoardSession {
     pub unmet: ReasonSet,
     /// The figures of the link that carries robot states to the board, such as losses and intervals.
     pub link: Figures,
-    /// `true` if the board is connected to the real-time link (30003), which it also keeps with states by RTDE, or
-    /// receives the KRC's measurements.
+    /// `true` if the board's connection to port 30003 is open, or if the KRC sends measurements. The board keeps the
+    /// connection open even if the robot states arrive by RTDE.
     pub has_states: bool,
     /// `true` if the microcontroller board has a session with the controller.
     pub has_session: bool,

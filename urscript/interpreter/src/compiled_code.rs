@@ -59,8 +59,8 @@ pub(super) enum Binary {
     Xor,
 }
 
-/// An instruction of a compiled program. Its numbers are indices: of constants, calls or functions, or of the
-/// instruction to continue with.
+/// An instruction of a compiled program. A number in it is the index of a constant, a call, a function or the
+/// instruction to continue with, unless the comment of the instruction says otherwise.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Op {
     Constant(u32),
@@ -93,8 +93,8 @@ pub(super) enum Op {
     /// Jumps to another instruction if the call has given an argument for the parameter in this slot.
     JumpIfGiven(u32, u32),
     Call(u32),
-    /// Calls a method that no simulated object has. The first number is the constant with its name, the second the
-    /// number of arguments, below which the object is.
+    /// Ends the program with an error, because no simulated object has the called method. The first number is the
+    /// constant with the method's name, the second the number of arguments, below which the object is on the stack.
     NoMethod(u32, u32),
     /// Starts the function with this number as a thread.
     Run(u32),

@@ -12,7 +12,7 @@ use super::error::{CompileError, CompileErrorKind};
 use super::front_removal_list::Growing;
 use super::lexer::{Placed, Token};
 
-/// The slot numbers of variables by name, counted from 0.
+/// The slots of variables, or the numbers of functions, by name; counted from 0.
 type Slots = HashMap<Box<str>, u32>;
 
 fn insert(slots: &mut Slots, name: &str) {
@@ -99,7 +99,8 @@ impl Declarations {
         self.by_name.retain(|_, number| !numbers.contains(&(*number as usize)));
     }
 
-    /// Returns the functions with this number and above, without their instructions.
+    /// Returns the compiled form of the functions with the number `from` and above, still without instructions. The
+    /// compiler's second pass adds these.
     pub(super) fn compiled(&self, from: usize) -> impl Iterator<Item = compiled_code::Function> {
         (from..self.functions.len()).filter_map(|number| self.functions.get(number)).map(|function| {
             compiled_code::Function {

@@ -169,7 +169,8 @@ pub enum FaultKind {
     /// A division by zero, a function's argument outside its domain, or a result that is not finite or too large; the
     /// name of the operation.
     Domain(&'static str),
-    /// A limit of [`Limits`](super::Limits) is exceeded; the name of its field.
+    /// A limit on the program's resources is exceeded, such as one of [`Limits`](super::Limits); the name of the
+    /// limited quantity or of the function.
     Limit(&'static str),
     /// A secondary program did not end within one control cycle: it called a function that takes time, started a
     /// thread, or spent the budget of instructions.

@@ -2,8 +2,8 @@
 
 use std::collections::VecDeque;
 
-/// The compiled items of a program, and those that interpreter mode adds. Indices are never reused, so the index of a
-/// removed item is invalid.
+/// A list of compiled items: those of a program, and behind them those that interpreter mode adds. The index of an
+/// item that [`Growing::forget`] removed is not used again, so it remains invalid.
 #[derive(Clone, Debug)]
 pub(super) struct Growing<T> {
     fixed: Vec<T>,

@@ -226,7 +226,8 @@ impl<'s> Lexer<'s> {
         Ok(Token::Text(text))
     }
 
-    /// Skips a step label, up to the end of its line (external control, 5.1).
+    /// Skips a step label such as `$ 3 "MoveJ"`, up to the end of its line
+    /// (`core/docs/protocol/ur-external-control.md 5.1`).
     fn label(&mut self) -> Result<(), CompileError> {
         self.advance();
         self.skip_blanks();

@@ -23,8 +23,8 @@ pub struct Limits {
     pub list_weight: usize,
     /// The greatest length of one text value \[B\]; 1023 on controllers.
     pub text: usize,
-    /// The greatest number of lines of interpreter mode since the last `clear_interpreter()`. The vendor publishes
-    /// no limit; 8500 are documented for the controller of another vendor.
+    /// The greatest number of lines of interpreter mode since the last `clear_interpreter()`. Universal Robots
+    /// publishes no limit. The default, 8500, is documented for the controller of another vendor.
     pub statements: usize,
 }
 

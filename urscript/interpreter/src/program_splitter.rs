@@ -107,7 +107,7 @@ impl LineAssembler {
         None
     }
 
-    /// Processes a line inside a program's block.
+    /// Adds a line to the program's open block. Returns the program if the line ends the block.
     fn within(&mut self, line: &Line) -> Option<Assembled> {
         let block = self.block.as_mut()?;
         let len = block.text.len().saturating_add(line.text.len()).saturating_add(1);
@@ -125,7 +125,8 @@ impl LineAssembler {
         self.block.take().filter(|block| !block.skipped).map(|block| Assembled::Program(block.text))
     }
 
-    /// Processes a line outside of program blocks, which may open one.
+    /// Converts a line outside of program blocks to a service line or a program of one line. Returns `None` for a line
+    /// that opens a block, is empty, contains only a comment, or is too long.
     fn outside(&mut self, line: Line) -> Option<Assembled> {
         let Line { mut text, cut } = line;
         let opens = opens_block(&text);

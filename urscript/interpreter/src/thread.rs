@@ -8,7 +8,7 @@ use super::program::Program;
 use super::pure::strings;
 use super::value::{ThreadId, Value};
 
-/// The action that a thread's next instruction needs from the machine.
+/// The action that an instruction of a thread needs from the machine.
 pub(super) enum Event {
     /// No action: the thread continues with its next instruction.
     Going,
@@ -28,7 +28,7 @@ pub(super) enum Event {
     Halt,
 }
 
-/// A call of a function that takes time and is repeated in the next control cycle.
+/// A thread's call of a built-in function. It is repeated in the next control cycle if the function takes time.
 pub(super) struct Pending {
     pub(super) site: u32,
     pub(super) args: Vec<Value>,
@@ -42,7 +42,8 @@ pub(super) struct Thread {
     pub(super) pending: Option<Pending>,
     /// The remaining part of the thread's control cycle, 1 at the beginning.
     pub(super) slice: f64,
-    /// `true` between `enter_critical` and `exit_critical`: no other thread may run.
+    /// `true` between `enter_critical` and `exit_critical`: if the budget of instructions is spent, this thread
+    /// continues first in the next control cycle.
     pub(super) critical: bool,
     /// The position of the current instruction in the program's text.
     pub(super) position: Position,
@@ -123,7 +124,7 @@ impl Thread {
         self.stack.push(value);
     }
 
-    /// Executes one instruction, or returns the action that it needs from the machine.
+    /// Executes one instruction and returns the action that it needs from the machine.
     pub(super) fn advance(
         &mut self,
         program: &Program,

@@ -4,8 +4,8 @@ use super::error::RenderError;
 use super::version::Version;
 
 /// The controller software versions from which each form of a URScript call applies. The defaults follow the drivers
-/// that are in use (client interfaces, 5.4 to 6). Boundaries that the documents do not state are fields here, so that a
-/// measurement can change them.
+/// that are in use (`core/docs/protocol/ur-client-interfaces.md`, 5.4 to 6). Those that no document states are fields,
+/// so that a measurement can change them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Boundaries {
     /// The first version in which `speedj` may be called without `t`, and a stream of commands works better without it.
@@ -74,8 +74,8 @@ pub enum OutputNames {
     Named,
 }
 
-/// The URScript forms for one controller. Create it once per connection from the controller's [`Version`]; every
-/// `render` accepts either of the two types.
+/// The forms of URScript calls that one controller accepts. Create it once per connection from the controller's
+/// [`Version`]. Every method `render` accepts a `Dialect` or a `Version`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Dialect {
     /// The controller's software version.

@@ -18,7 +18,7 @@ pub enum Argument {
     Travel,
     /// The acceleration of the leading axis \[rad/s²\].
     Acceleration,
-    /// The deceleration of the `stopj` that ends a program \[rad/s²\].
+    /// The deceleration of a `stopj`, or the one that is assumed for stopping distances \[rad/s²\].
     StopAcceleration,
     /// The duration of a motion call \[s\].
     Time,

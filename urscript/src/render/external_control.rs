@@ -101,11 +101,12 @@ pub type ExternalControlValues = [(&'static str, ScriptValue<'static>); 42];
 impl ExternalControlProgram {
     /// The template of the external control program, with placeholders.
     pub const TEMPLATE: &str = include_str!("../../programs/external_control.script");
-    /// The range of the highest speed of a joint \[rad/s\]. The program ignores positions that would need more than 20.
+    /// The range of the highest speed of a joint \[rad/s\]. The program ignores positions that would need a
+    /// higher speed than 20 rad/s.
     pub const JOINT_SPEED: Range = Range::new(0.01, 20.0);
 
-    /// Returns settings with the ports and numbers of UR's driver. The speed of each joint is limited to 20 rad/s, as
-    /// in UR's program.
+    /// Returns settings with the TCP ports and the other values that UR's driver uses. The speed of each joint is
+    /// limited to 20 rad/s, as in UR's program.
     #[must_use]
     pub const fn new(host: Ipv4Addr) -> Self {
         Self {

@@ -36,7 +36,8 @@ pub enum ScriptValue<'a> {
     Address(Ipv4Addr),
     /// A text value of printable ASCII without `"` and `\`.
     Text(&'a str),
-    /// A text that may contain line ends, repeated this number of times; for a list that is longer than a template.
+    /// A text that may contain line ends, repeated this number of times. It makes the rows of a list whose length is
+    /// chosen when the program is rendered.
     Repeated(&'a str, u16),
 }
 

@@ -6,8 +6,8 @@
 #![expect(clippy::indexing_slicing, clippy::arithmetic_side_effects, reason = "all of it is evaluated by the compiler")]
 #![allow(long_running_const_eval, reason = "the compiler looks for every word at every place of every template")]
 
-/// Defines the list of frequent words for the compiler, and for the build one text of all words with the length of
-/// each.
+/// Defines three constants from the frequent words: `WORDS`, the list that is used at compile time; and for the run
+/// time `JOINED`, the text of all words, and `LENGTHS`, the length of each word \[B\].
 macro_rules! words {
     ($($word:literal)*) => {
         const WORDS: &[&str] = &[$($word),*];
@@ -48,8 +48,8 @@ pub(super) fn word(byte: u8) -> Option<&'static [u8]> {
     JOINED.as_bytes().get(start..)?.get(..usize::from(*length))
 }
 
-/// Chains of words with the same first byte: for each byte of ASCII the index of the first such word, and for each word
-/// that of the next one. 255 ends a chain.
+/// The chains of frequent words with the same first byte, in which [`packed`] searches: for each byte of ASCII the
+/// index of the first such word, and for each word that of the next one. 255 ends a chain.
 const CHAINS: ([u8; 128], [u8; WORDS.len()]) = {
     let (mut heads, mut next) = ([u8::MAX; 128], [u8::MAX; WORDS.len()]);
     let mut index = WORDS.len();
@@ -81,7 +81,8 @@ const fn packed(text: &[u8], at: usize, end: usize) -> Option<(u8, usize)> {
     None
 }
 
-/// Writes the packed form of a template to `out`, as far as it fits, and returns its length \[B\].
+/// Writes the packed form of a template to `out`, as far as it fits: without comments and empty lines, with an
+/// indentation of one blank at most, and with one byte for each frequent word. Returns its length \[B\].
 const fn strip<const N: usize>(template: &[u8], out: &mut [u8; N]) -> usize {
     let (mut at, mut len) = (0, 0);
     while at < template.len() {
@@ -141,16 +142,16 @@ macro_rules! template {
     }};
 }
 
-/// The template of the beginning of the programs [`SPEEDJ`], [`SERVOJ`], [`BUFFERED`], [`TORQUE`] and [`PLAYER`]: name
-/// and limits of the joints (`urscript/programs/limits.script`).
+/// The template of the beginning of every program, before [`SPEEDJ`], [`POSITIONS`], [`TORQUE`] or [`PLAYER`]: the
+/// program's name, and the limits of the joints (`urscript/programs/limits.script`).
 pub const LIMITS: &[u8] = template!("limits");
 
-/// The template of the part that executes joint speeds by a thread of `speedj` (`urscript/programs/speedj.script`),
-/// written between [`LIMITS`] and [`CONVERSATION`].
+/// The template of the program part that executes joint speeds by a thread of `speedj`
+/// (`urscript/programs/speedj.script`), written between [`LIMITS`] and [`CONVERSATION`] or [`REGISTERS`].
 pub const SPEEDJ: &[u8] = template!("speedj");
 
-/// The template of the part that executes joint torques by a thread of `direct_torque`
-/// (`urscript/programs/torque.script`), written between [`LIMITS`] and [`CONVERSATION`].
+/// The template of the program part that executes joint torques by a thread of `direct_torque`
+/// (`urscript/programs/torque.script`), written between [`LIMITS`] and [`CONVERSATION`] or [`REGISTERS`].
 pub const TORQUE: &[u8] = template!("torque");
 
 /// The template of the code that the two programs for joint positions, [`SERVOJ`] and [`BUFFERED`], have in common: the
@@ -158,20 +159,21 @@ pub const TORQUE: &[u8] = template!("torque");
 /// (`urscript/programs/positions.script`).
 pub const POSITIONS: &[u8] = template!("positions");
 
-/// The template of the part that executes joint positions by a thread of `servoj` (`urscript/programs/servoj.script`),
-/// written between [`POSITIONS`] and [`CONVERSATION`].
+/// The template of the program part that executes joint positions by a thread of `servoj`
+/// (`urscript/programs/servoj.script`), written between [`POSITIONS`] and [`CONVERSATION`] or [`REGISTERS`].
 pub const SERVOJ: &[u8] = template!("servoj");
 
-/// The template of the part that executes joint positions, which wait in a ring buffer before a thread of `servoj` uses
-/// them (`urscript/programs/buffered.script`), written between [`POSITIONS`] and [`CONVERSATION`].
+/// The template of the program part that executes joint positions, which wait in a ring buffer before a thread of
+/// `servoj` uses them (`urscript/programs/buffered.script`). It is written between [`POSITIONS`] and [`CONVERSATION`]
+/// or [`REGISTERS`].
 pub const BUFFERED: &[u8] = template!("buffered");
 
-/// The template of the communication of the programs other than [`PLAYER`] with the computer that sent them
-/// (`urscript/programs/conversation.script`).
+/// The template of the program part that communicates by a TCP connection with the computer that sent the program, for
+/// all programs other than [`PLAYER`] (`urscript/programs/conversation.script`).
 pub const CONVERSATION: &[u8] = template!("conversation");
 
-/// The template of the communication with the computer through registers of RTDE, an alternative to [`CONVERSATION`]
-/// (`urscript/programs/registers.script`).
+/// The template of the program part that communicates with the computer through registers of RTDE, an alternative to
+/// [`CONVERSATION`] (`urscript/programs/registers.script`).
 pub const REGISTERS: &[u8] = template!("registers");
 
 /// The template of the program that executes moves by itself, with its own communication

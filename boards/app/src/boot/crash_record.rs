@@ -32,7 +32,8 @@ const FAULT: u32 = 2;
 const OVERFLOW: u32 = 3;
 const OVERFLOW_SOMEWHERE: u32 = 4;
 
-/// Memory that a reset leaves unchanged, and that has arbitrary content after power-up. It is aligned to eight bytes.
+/// The memory of the crash record. A reset leaves it unchanged; after power-up its content is arbitrary. It is aligned
+/// to eight bytes.
 pub(super) trait Words {
     /// Returns the crash record's 32-bit word at index `at`, which is below [`WORDS`].
     fn read(&self, at: usize) -> u32;
@@ -90,8 +91,8 @@ pub(super) fn panicked(words: &impl Words, file: &str, line: u32) {
     ended(words, PANIC, line, tail.len() as u32);
 }
 
-/// Records `end`, a fault of the processor or a stack overflow in this run, unless an end is already recorded. A panic
-/// is ignored.
+/// Records `end`, a fault of the processor or a stack overflow in this run, unless an end is already recorded. An `end`
+/// that is a panic is ignored.
 #[cfg(any(test, all(target_arch = "arm", target_os = "none")))]
 pub(super) fn faulted(words: &impl Words, end: &End) {
     if words.read(END) != 0 {

@@ -21,8 +21,8 @@ use outrigger_core::mode::OperatorConfig;
 use outrigger_remote::telemetry::{Boot, CodeAddress, CrashReport};
 pub use outrigger_remote::telemetry::{ResetCause, StartStage};
 
-/// The longest wait at a time while the lamp shows at the start how far the previous run got; the watchdog can be fed
-/// between two waits.
+/// The duration of one wait while the lamp shows, at the start, the stage that the previous run reached. The watchdog
+/// can be fed between two waits.
 pub const MOMENT: embassy_time::Duration = embassy_time::Duration::from_millis(100);
 /// The time for which the lamp is on in a flash at the start, and off after it, as a number of [`MOMENT`]s.
 const FLASH: u32 = 5;
@@ -48,8 +48,8 @@ pub struct Clock {
     pub source: ClockSource,
 }
 
-/// The source of a clock. The ages of states are measured with it: a chip's internal oscillator has an error of up to
-/// one percent, a crystal of some millionths.
+/// The source of the processor's clock, with which the ages of received robot states are measured. A chip's internal
+/// oscillator has an error of up to one percent, a crystal of some millionths.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ClockSource {
     /// The intended clock of the board: a crystal, or another external clock.
@@ -59,15 +59,15 @@ pub enum ClockSource {
 }
 
 impl ClockSource {
-    /// Returns whether the clock is accurate enough to measure the ages of states. A board must not command with its
-    /// internal oscillator; `tests/tables/clock.md` has the reason.
+    /// Returns whether the clock is accurate enough to measure the ages of received robot states. A board must not
+    /// command an arm with its internal oscillator; `tests/tables/clock.md` has the reason.
     #[must_use]
     pub const fn may_command(self) -> bool {
         matches!(self, Self::External)
     }
 
-    /// Returns the `operator` configuration of a device with this clock. With an inaccurate clock every request is
-    /// rejected, with the reason.
+    /// Returns `operator`, the configuration of the operator's inputs, for a device with this clock. With an inaccurate
+    /// clock the engine rejects every request to command the arm, with the reason.
     #[must_use]
     pub const fn operator(self, operator: OperatorConfig) -> OperatorConfig {
         OperatorConfig { clock_is_inexact: !self.may_command(), ..operator }
@@ -137,7 +137,7 @@ impl BootRecord {
         self.before.is_none()
     }
 
-    /// Makes all later reports state that the newest settings in flash are not used, and why.
+    /// Stores `why`, the reason why the newest settings in flash are not used, for all later reports of this start.
     #[cfg(any(test, feature = "provision"))]
     pub(crate) fn refuses_settings(&mut self, why: &str) {
         let mut text = String::new();

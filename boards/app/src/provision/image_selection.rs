@@ -64,8 +64,8 @@ pub trait StoredSettings: Sized {
     /// [`SettingsError`] if the bytes are not valid settings.
     fn decode(bytes: &[u8]) -> Result<Self, SettingsError>;
 
-    /// Checks that a board with these ports can be started with the settings: that its engine, its law and its network
-    /// stack accept them, and that the board has a port for each sensor.
+    /// Checks that a board with these ports can be started with the settings: that its engine, its control law and its
+    /// network stack accept them, and that the board has a port for each sensor.
     ///
     /// # Errors
     /// The first problem that was found.

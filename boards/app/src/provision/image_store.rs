@@ -33,7 +33,7 @@ pub(super) struct Header {
     pub(super) image: Fingerprint,
 }
 
-/// The flash address at which a write or an erase failed \[B\].
+/// The error of a flash that failed to write or erase, with the flash address of the failure \[B\].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct NotTaken(pub(super) u32);
 

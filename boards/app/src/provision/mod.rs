@@ -78,7 +78,7 @@ pub struct Serving<S, P, F> {
     store: Store<F>,
     /// A function that makes the watchdog wait as long as writing to flash may take; a reset follows.
     patience: fn(),
-    /// A function that restarts the board, after new settings were written.
+    /// A function that restarts the board, after settings were written to the flash or erased.
     reset: fn(),
 }
 

@@ -50,7 +50,8 @@ impl Inquiry {
         self.wanted.set(wanted);
     }
 
-    /// Returns the state of the session, as the reply to a status request.
+    /// Returns the state of the robot's session as the reply to a status request: the mode, an unacknowledged fault,
+    /// the grade of the link, and the reasons against commanding.
     pub(super) const fn standing(&self) -> Reply {
         self.standing.get()
     }

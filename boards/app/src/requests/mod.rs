@@ -23,8 +23,7 @@ use crate::shared::Shared;
 /// The wait after a received datagram was dropped, before the next one is read.
 const AFTER_DROPPED: Duration = Duration::from_millis(2);
 
-/// The UDP port and the key of the request service, as the build script compiles them in: the file `requests` next
-/// to the settings.
+/// The UDP port and the key of the request service, which the image of settings contains.
 #[derive(Clone, Debug)]
 pub struct Port {
     number: u16,
@@ -32,7 +31,8 @@ pub struct Port {
 }
 
 impl Port {
-    /// Reads UDP port and key of the request service from the compiled-in file; `None` if no port is to be opened.
+    /// Reads the UDP port and the key of the request service from `bytes`, their part of the image of settings; `None`
+    /// if no port is to be opened.
     #[must_use]
     pub fn of(bytes: &[u8]) -> Option<Self> {
         let (number, key) = bytes.split_first_chunk()?;

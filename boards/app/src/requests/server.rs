@@ -23,8 +23,8 @@ const LOOKED_IN: Duration = Duration::from_millis(50);
 const NEWS_IN: Duration = Duration::from_secs(10);
 /// The longest wait for the dashboard server; longer than a connection, its greeting and the answer may take.
 const READY_IN: Duration = Duration::from_secs(20);
-/// The greatest number of pending answers to clients. It is more than sessions can have open, because only the newest
-/// request of each session is answered.
+/// The greatest number of pending answers to clients. It exceeds the number of client sessions, and only the
+/// newest request of each session is answered.
 const PENDING_MAX: usize = 8;
 
 /// The event that a pending answer to a client waits for.
@@ -268,7 +268,8 @@ impl<'d> RequestServer<'d> {
         });
     }
 
-    /// Sends the next answer to a client that is ready; returns `false` if there is none.
+    /// Passes the next answer that is ready to `service`, which sends it to its client; returns `false` if no answer is
+    /// ready.
     pub(super) fn answer_next<A: Copy + PartialEq>(&mut self, service: &mut Service<A>, now: Instant) -> bool {
         if self.decided.is_empty() {
             return false;

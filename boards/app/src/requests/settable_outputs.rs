@@ -7,8 +7,8 @@ use outrigger_remote::request::keyed::OutputOutcome;
 use outrigger_remote::request::number;
 use outrigger_wire::robot::Pose;
 
-/// Reads an output and its value from the text of a request; `None` for invalid text, and for the outputs that only
-/// a host's `set` supports: analog outputs and the speed slider.
+/// Parses an output of the controller and its value from the text of a client's request; `None` for invalid text and
+/// for values that only the host program can set, such as analog outputs and the speed slider.
 pub(super) fn parsed(text: &str) -> Option<Write> {
     let Some((name, value)) = text.split_once('=') else {
         return (text == "zero-force-torque").then_some(Write::ZeroForceTorqueSensor);

@@ -32,7 +32,8 @@ const SERVER: Ipv4Address = Ipv4Address::new(192, 0, 2, 1);
 const CLIENT: Ipv4Address = Ipv4Address::new(192, 0, 2, 2);
 const PORT: u16 = 7;
 
-/// The controller's registers and clock. On a chip `read` and `write` are volatile, `order` is `dmb`, `complete` is `dsb`.
+/// The registers of a simulated Ethernet controller, and the clock. On a chip `read` and `write` are volatile, `order`
+/// is `dmb`, and `complete` is `dsb`.
 struct Controller(Port);
 
 impl Bus for Controller {

@@ -17,7 +17,8 @@ pub(crate) struct Board {
     pub(crate) tasks: Vec<Task>,
 }
 
-/// Returns a modelled controller with rings of four and eight descriptors, whose DMA runs as `seed` chooses.
+/// Returns a modelled Ethernet controller with rings of four and eight descriptors. Random numbers that start from
+/// `seed` choose the steps of its DMA between accesses of the core.
 pub(crate) fn controller(seed: u64) -> Port {
     Port::new(Machine::new(Seeded(seed), 4, 8))
 }

@@ -26,7 +26,8 @@ impl Intake {
         Self { buffer: [0; FRAME_MAX], start: 0, end: 0, skipping: false, content: Vec::new(), heard: false }
     }
 
-    /// Returns the buffer for received bytes; never empty once all frames were [polled](Self::poll).
+    /// Returns the free part of the buffer, to write received bytes to; never empty once all frames were
+    /// [polled](Self::poll).
     pub(super) fn window(&mut self) -> &mut [u8] {
         if self.start > 0 {
             self.end = move_to_front(&mut self.buffer, self.start..self.end);

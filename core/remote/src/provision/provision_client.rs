@@ -14,8 +14,8 @@ const BEGINNINGS: u8 = 5;
 /// The longest time that a board needs to stop its control loop, write its flash, and restart.
 const RESTART: Duration = Duration::from_secs(60);
 
-/// A client of a [`Service`](super::Service). It makes one request at a time and repeats it a limited number of times
-/// if no answer arrives.
+/// A client that queries, replaces or erases the settings of a board through the board's [`Service`](super::Service).
+/// It makes one request at a time and repeats it a limited number of times if no answer arrives.
 #[derive(Clone, Debug)]
 pub struct Caller<'i> {
     want: Want<'i>,
@@ -60,7 +60,8 @@ pub enum Event<'a> {
         /// `true` if any byte was received from the board on the line.
         heard: bool,
     },
-    /// The board announced that it writes to its flash, and has not answered since. This is the last event.
+    /// The board has not reported a restart in time after the client's request to write or erase its flash, whether or
+    /// not the board answered that request. This is the last event.
     Lost,
     /// The board answers in a form that only another version of this client understands. This is the last event.
     NotUnderstood,
@@ -139,7 +140,8 @@ impl<'i> Caller<'i> {
         caller
     }
 
-    /// Returns the buffer for received bytes; never empty once every event was [polled](Self::poll_event).
+    /// Returns the free part of the buffer, to write received bytes to; never empty once every event was
+    /// [polled](Self::poll_event).
     pub fn receive_window(&mut self) -> &mut [u8] {
         self.intake.window()
     }
@@ -267,7 +269,8 @@ impl<'i> Caller<'i> {
         }
     }
 
-    /// Continues the transmission of the settings image after the bytes that the board has already.
+    /// Continues the transmission of the settings image after the first `bytes` bytes, which the board has received. If
+    /// these are all, requests that the board writes the image to its flash.
     fn proceed(&mut self, bytes: u32, now: Instant) {
         let length = if let Want::Put(image) = self.want { Fingerprint::of(image).length } else { 0 };
         self.go(if bytes < length { CallerState::Chunk(bytes) } else { CallerState::Commit }, now);

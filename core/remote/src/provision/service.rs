@@ -40,8 +40,9 @@ impl<'m> Service<'m> {
         Self { memory, begun: None, received: 0, intake: Intake::new(), turn: 0, out: Frame::new() }
     }
 
-    /// Returns the buffer for received bytes. Empty only if it is full of bytes that wait for
-    /// [`poll_asked`](Self::poll_asked), which processes none while an answer waits for [`poll_output`](Self::poll_output).
+    /// Returns the free part of the buffer, to write received bytes to. The slice is empty only if the buffer is full
+    /// of bytes that wait for [`poll_asked`](Self::poll_asked), which processes none while an answer waits for
+    /// [`poll_output`](Self::poll_output).
     pub fn receive_window(&mut self) -> &mut [u8] {
         self.intake.window()
     }

@@ -8,7 +8,8 @@ const HEAD_LEN: usize = 1 + 4 + 4;
 /// The length of [`Image::requests`] if it is not empty: a port and a key \[B\].
 pub const REQUESTS_LEN: usize = 2 + 32;
 
-/// The settings of a board as an image, with separate parts for what is secret or long.
+/// The contents of a settings image, the bytes that are sent to a board and stored in its flash: the settings, the port
+/// and key for requests, and the rest of a long motion.
 #[derive(Clone, Copy, Default, PartialEq, Eq)]
 pub struct Image<'a> {
     /// The board's [`Settings`](outrigger_core::engine::Settings) in their encoded form.

@@ -3,8 +3,8 @@
 
 use outrigger_core::mode::Epoch;
 
-/// The record of which request armed the arm in the present epoch, a counter of connections to the robot and losses of
-/// authority. `K` identifies a request and its client.
+/// The record of which request armed the arm (began the preparation for commanding it) in the present epoch, a counter
+/// of connections to the robot and losses of authority. `K` identifies a request and its client.
 ///
 /// Withdrawing a request stops the arm only if that very request armed it, and no other request was granted since:
 /// commanding that another client began, or relies on by now, continues.

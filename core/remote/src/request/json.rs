@@ -36,7 +36,7 @@ impl Flaw {
     }
 }
 
-/// Reads the request message of a line, unless `flaw` already contains an error.
+/// Reads the request message of a line; returns the error `flaw` if there is one already.
 pub(super) fn message_of(flaw: Result<(), Flaw>, line: &mut [u8]) -> Result<Message<'_>, Fault<'_>> {
     let mut found = Found::default();
     let read = flaw.and_then(|()| Scanner { line, at: 0 }.object(&mut found)).and_then(|()| found.check());
@@ -133,7 +133,8 @@ struct Found {
 }
 
 impl Found {
-    /// Checks that the request's JSON object has the required keys of its kind, and no others that are not permitted.
+    /// Checks that the request's JSON object has every key that its kind of request requires, and none that it does not
+    /// permit. Returns the kind.
     fn check(&self) -> Result<Kind, Flaw> {
         let missing = |key: Key| Flaw::at(FaultKind::MissingKey, self.end, key.expected()).of(key);
         let kind = self.kind.ok_or_else(|| missing(Key::Do))?;

@@ -7,8 +7,8 @@ use outrigger_wire::buffer_compaction::move_to_front;
 /// The length of the longest request line \[B\], without the newline at its end.
 pub const LINE_MAX: usize = 1024;
 
-/// A buffer for the bytes of one sender of requests. A complete line is a message or a fault; an incomplete one waits
-/// for its end.
+/// A buffer for the bytes of one sender of requests, which divides them into lines. A complete line contains a request
+/// message or an error; an incomplete one waits for its end.
 ///
 /// After a line that is too long nothing more is read: [`is_closed`](Self::is_closed).
 #[derive(Clone, Debug)]
@@ -34,8 +34,8 @@ impl Lines {
         Self { buffer: [0; LINE_MAX + 1], start: 0, end: 0, closed: false }
     }
 
-    /// Returns the buffer for received bytes. Empty while it is full and a message waits for
-    /// [`poll_message`](Self::poll_message), and after a line that was too long.
+    /// Returns the free part of the buffer, to write received bytes to. The slice is empty while the buffer is full and
+    /// a message waits for [`poll_message`](Self::poll_message), and after a line that was too long.
     pub fn receive_window(&mut self) -> &mut [u8] {
         if self.closed {
             return &mut [];

@@ -7,7 +7,7 @@ use super::request_freshness::Challenge;
 use outrigger_core::mode::Epoch;
 use outrigger_wire::sensor::SampleValue;
 
-/// A request in the form of one line, with its `id` and challenge.
+/// A request to a process that commands a robot, in the form of one line, with its `id` and challenge.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Message<'a> {
     /// The number of the request, chosen by its sender; the answer repeats it.
@@ -18,8 +18,8 @@ pub struct Message<'a> {
     pub ask: ClientRequest<'a>,
 }
 
-/// A request. Its epoch is that of the session with the robot, a counter of connections and losses of authority, as the
-/// sender observed it.
+/// A client's request to a process that commands a robot. Its epoch is that of the session with the robot, a counter of
+/// connections and losses of authority, as the sender observed it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum ClientRequest<'a> {
     /// Report the state of the session with the robot once.
@@ -32,7 +32,7 @@ pub enum ClientRequest<'a> {
     Resume(Epoch),
     /// Stop the arm and stop commanding it.
     Release,
-    /// Clear the stored reason for which commanding ended, so that a new start is possible.
+    /// Clear the stored reason for which commanding ended, so that commanding the arm can be requested again.
     Acknowledge,
     /// Set an output of the controller.
     Set {
@@ -54,10 +54,10 @@ pub enum ClientRequest<'a> {
         /// The sequence number of the reading, wrapping; `None`: one more than that of the previous reading.
         seq: Option<u32>,
     },
-    /// End our program on the controller, so that the pendant's program around it continues, if the session with the
-    /// robot is still in this epoch.
+    /// End the driver's program on the controller, so that the pendant's program around it continues, if the session
+    /// with the robot is still in this epoch.
     HandBack(Epoch),
-    /// Send our program to the controller again, if the session with the robot is still in this epoch.
+    /// Send the driver's program to the controller again, if the session with the robot is still in this epoch.
     Resend(Epoch),
     /// Let a hand move the arm (freedrive), as long as the same sender renews it.
     Freedrive {
@@ -106,7 +106,8 @@ pub enum ClientRequest<'a> {
         /// The dashboard command: `brake-release`. Not empty.
         how: &'a str,
     },
-    /// Withdraw an earlier request of the same sender. Stops the arm only if that very request armed it.
+    /// Withdraw an earlier request of the same sender. Stops the arm only if that request alone armed it, i.e. began
+    /// the preparation for commanding it.
     Withdraw {
         /// The `id` of the request to withdraw; on a keyed channel its counter.
         what: u32,

@@ -71,7 +71,7 @@ pub struct Status<S> {
     /// The session's epoch, a counter of connections and losses of authority, which requests from outside must carry.
     pub epoch: Epoch,
     /// The first reason since the last acknowledgement for which arming or commanding ended; `None` if there is none.
-    /// Requested releases, and stops or pauses of the program, are not stored here.
+    /// The ends that somebody requested, and those by a stop or pause of the program, are not stored here.
     pub latch: Option<Reason>,
     /// All reasons since the last acknowledgement for which arming or commanding ended.
     pub reasons: ReasonSet,
@@ -81,7 +81,8 @@ pub struct Status<S> {
     pub motion_unknown: bool,
     /// `true` if the next command would override a stop of the arm at the pendant; only while commanding.
     pub overrides_pendant: bool,
-    /// The number of consecutive control cycles with a timely state of the arm, while arming.
+    /// The number of consecutive control cycles with a timely state of the arm, while arming, the preparation for
+    /// commanding.
     pub good_cycles: u32,
     /// The kind of proof that the controller accepts commands; `None` while there is none.
     pub accepted_by: Option<Proof>,
@@ -203,13 +204,13 @@ pub struct PortReport<'a> {
     pub sensor_faults: u32,
     /// The counts of the device's network controller and its driver.
     pub network: NetworkCounts,
-    /// The number of bytes of the device's stack that were never used; `None` if the device does not measure them.
+    /// The number of bytes of the device's call stack that were never used; `None` if the device does not measure them.
     pub stack_unused: Option<u32>,
     /// The number of complete network frames received, whatever their destination.
     pub frames: u32,
     /// The number of restarts of the network controller because no frames were received any more.
     pub interface_restarts: u32,
-    /// The most advanced traffic that was received from the robot's address.
+    /// The kind of traffic that was received from the robot's address: how far a failing connection has got.
     pub activity: LinkActivity,
     /// The outcome of the last closing of the device's input contact that requests the release of the arm's brakes, as
     /// text of the port; `None` if there was none.
@@ -243,9 +244,9 @@ pub enum LinkActivity {
     /// No network frame was received from any address.
     #[default]
     Silence,
-    /// Network frames were received from other addresses than the robot's only.
+    /// Network frames were received, but no ARP packet and no IP packet from the robot's address.
     Others,
-    /// An ARP reply was received: a device has the robot's address.
+    /// An ARP packet was received from the robot's address, but no IP packet: a device has that address.
     Address,
     /// IP packets were received from the robot's address.
     Packets,

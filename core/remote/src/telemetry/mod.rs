@@ -41,7 +41,7 @@ pub const DATAGRAM_MAX: usize = 1200;
 /// controller follows.
 pub const MAGIC: &[u8; 5] = b"ORTM\x0c";
 
-/// A datagram of a device whose engine is for the kind of controller `P`.
+/// A telemetry datagram of a device whose engine is for an arm with `N` joints and the kind of controller `P`.
 pub type PeerDatagram<'a, const N: usize, P> =
     Datagram<'a, N, <P as ControllerKind>::Status, <P as ControllerKind>::Event>;
 

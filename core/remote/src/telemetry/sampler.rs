@@ -51,7 +51,8 @@ pub struct Pace {
 }
 
 impl Pace {
-    /// Returns the default times between messages, with `repeat` as the time between repeated datagrams.
+    /// Returns the default times between messages, with `repeat` as the time between two datagrams of [`Status`] and of
+    /// [`Motion`].
     #[must_use]
     pub fn every(repeat: Duration) -> Self {
         Self { repeat, ..Self::default() }
@@ -217,7 +218,8 @@ impl<'s, const N: usize, P: Controller<N>> Sampler<'s, N, P> {
         self.boot = Some(boot);
     }
 
-    /// Processes the engine's state after an input at `now`. Copies at most one item.
+    /// Copies at most one item of the engine's data that is due to be sent, after an input at `now`, and gives queued
+    /// events their time.
     pub fn observe<L: Law<N>>(&mut self, engine: &Engine<'_, N, P, L>, now: Instant) {
         self.stamp(now);
         if !matches!(self.copied, Copied::Nothing) {

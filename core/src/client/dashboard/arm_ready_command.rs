@@ -19,7 +19,8 @@ pub enum ArmCommand {
     PowerOn,
     /// `brake release`: releases the arm's brakes, from robot mode `IDLE` to `RUNNING`.
     BrakeRelease,
-    /// `unlock protective stop`, at the earliest 5 s after it occurred. The user must have seen the cause of the stop.
+    /// `unlock protective stop`: ends a protective stop, at the earliest 5 s after the stop occurred. The user must
+    /// have seen the cause of the stop.
     UnlockProtectiveStop,
     /// `close popup`: closes a pop-up on the pendant.
     ClosePopup,

@@ -6,7 +6,8 @@ use outrigger_wire::dashboard::RequestKind;
 use outrigger_wire::robot::{Generation, RobotMode, SoftwareVersion};
 use outrigger_wire::time::{Duration, Instant};
 
-/// Decides about each rising edge of a line that requests `brake release`: every edge is granted or refused once.
+/// Decides about each rising edge of a digital input line that requests `brake release`: every edge is granted or
+/// refused once.
 ///
 /// A rising edge counts if the line was observed low before it for at least [`low_for`](OperatorConfig::low_for); a
 /// line that is high at the start has no edge. After an edge, whether it counted or not, none counts for
@@ -44,10 +45,10 @@ pub struct BrakeLine {
     rose: Option<Instant>,
 }
 
-/// The state of engine and controller at the time when the line that requests `brake release` changes.
+/// The state of engine and controller, by which a request for `brake release` on the input line is granted or refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BrakeConditions {
-    /// The engine's mode when the line that requests `brake release` changes: it shows whether the arm is commanded.
+    /// The engine's mode when the level of the input line is observed: it shows whether the arm is commanded.
     pub mode: Mode,
     /// The controller's software version; `None` before a session has reported it.
     pub software: Option<SoftwareVersion>,
@@ -55,8 +56,8 @@ pub struct BrakeConditions {
     pub robot_mode: Option<RobotMode>,
 }
 
-/// The reason for which a rising edge of the line that requests `brake release` was refused. The edge is consumed and
-/// not evaluated again.
+/// The reason for which a rising edge of the input line that requests `brake release` was refused. The edge is consumed
+/// and not evaluated again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[non_exhaustive]

@@ -31,8 +31,8 @@ impl Default for BringUpConfig {
 }
 
 /// A sequence of requests that powers an arm on, waits for robot mode `IDLE`, releases the brakes and waits for
-/// `RUNNING`. Safety mode and robot mode are queried before every step and while it waits. A stop ends it at once and
-/// is reported.
+/// `RUNNING`. Safety mode and robot mode are queried before every step and during the waits. A safety stop ends the
+/// sequence at once and is reported.
 #[derive(Clone, Debug)]
 pub struct BringUp {
     course: Course,

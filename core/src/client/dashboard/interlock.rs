@@ -4,7 +4,7 @@ use crate::mode::Mode;
 use outrigger_wire::dashboard::Outcome;
 
 /// Decides when a command that makes an arm ready may be sent, so that this arm does not start to move by an earlier
-/// request to command. One command at a time, for all clients together.
+/// request to command. Only one command is in progress at a time, for all clients together.
 ///
 /// | stage | input | in `Offline` or `Monitor` | in any other mode |
 /// |---|---|---|---|

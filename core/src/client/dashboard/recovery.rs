@@ -130,8 +130,8 @@ impl Finding {
     /// Returns the proof that a person has seen the cause of the stop and permits the robot to be made ready again.
     ///
     /// # Errors
-    /// Returns the [`SequenceError`] if no request can clear it: an emergency stop has to be released by hand, a safeguard
-    /// closed; or if the controller's software has no request for it.
+    /// Returns the [`SequenceError`] if no request can clear the stop: an emergency stop has to be released by hand, a
+    /// safeguard closed; or if the controller's software has no request for it.
     pub fn acknowledge(self) -> Result<Acknowledgement, SequenceError> {
         let Self { software, safety, robot_mode, seen } = self;
         let Some(stop) = safety else { return Err(SequenceError::RobotMode(robot_mode)) };

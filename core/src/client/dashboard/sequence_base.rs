@@ -193,8 +193,8 @@ impl Course {
         until.filter(|_| !self.asked && self.end.is_none() && self.permission != Permission::Asking)
     }
 
-    /// Returns the reply in an input if the sequence has to process it: it answers one of its requests, not the query
-    /// for remote control. Otherwise `None`.
+    /// Takes the controller's reply out of an input. Returns it if it answers one of the sequence's own requests; a
+    /// reply to the query for remote control is processed here. Otherwise `None`.
     pub(super) fn reply<'r>(&mut self, input: SequenceInput<'r>) -> Option<Reply<'r>> {
         let SequenceInput::Reply(reply) = input else { return None };
         if !core::mem::take(&mut self.asked) || self.end.is_some() {

@@ -13,9 +13,9 @@ pub enum SequenceError {
     Unsupported(Unsupported),
     /// The controller is in local control and rejects requests that need remote control.
     LocalControl,
-    /// The robot is in a stop that the sequence does not clear.
+    /// The robot is in a stop that the sequence of requests does not clear.
     Safety(SafetyMode),
-    /// The robot is in a mode that the sequence cannot end.
+    /// The robot is in a mode that the sequence of requests cannot end.
     RobotMode(RobotMode),
     /// The robot is in a stop other than the one that a person has acknowledged.
     OtherStop {
@@ -28,7 +28,7 @@ pub enum SequenceError {
     NotCleared {
         /// The safety mode at the end of the wait for the stop to end.
         mode: SafetyMode,
-        /// The time for which the sequence waited before it gave up.
+        /// The time for which the sequence of requests waited for the stop to end.
         waited: Duration,
     },
     /// The robot was not in the expected robot mode at the end of the wait.
@@ -37,7 +37,7 @@ pub enum SequenceError {
         wanted: RobotMode,
         /// The robot mode that was found when the wait for the expected one ended.
         found: RobotMode,
-        /// The time for which the sequence waited before it gave up.
+        /// The time for which the sequence of requests waited for the expected robot mode.
         waited: Duration,
     },
     /// The controller's program did not reach the requested state in time.
@@ -46,10 +46,10 @@ pub enum SequenceError {
         request: RequestKind,
         /// The state of the program at the end of the wait; `None` if the controller does not report it.
         found: Option<ProgramState>,
-        /// The time for which the sequence waited before it gave up.
+        /// The time for which the sequence of requests waited for the requested state of the program.
         waited: Duration,
     },
-    /// The user of the pendant has this role, other than the role that was set.
+    /// The user of the pendant still has this role, although the sequence of requests has set another one.
     Role(UserRole),
     /// The controller has no program file with this name.
     NoSuchFile(Text<120>),
@@ -109,7 +109,7 @@ fn seconds(span: Duration) -> u64 {
 }
 
 impl SequenceError {
-    /// Returns a hint at what a person can do about the reason for which the sequence ended.
+    /// Returns a hint at what a person can do if the sequence of requests ended for this reason.
     #[must_use]
     pub const fn advice(&self) -> &'static str {
         match self {
@@ -130,7 +130,7 @@ impl SequenceError {
     }
 }
 
-/// Returns a hint for people at how a stop with this safety mode is ended.
+/// Returns a hint at what a person can do to end a stop of the robot with this safety mode.
 const fn advice_on(mode: SafetyMode) -> &'static str {
     match mode {
         SafetyMode::Normal | SafetyMode::Reduced => "no action is needed",

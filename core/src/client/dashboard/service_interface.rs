@@ -7,8 +7,8 @@ use outrigger_wire::primary::Text;
 use outrigger_wire::robot_api::HttpError;
 use outrigger_wire::time::{Duration, Instant};
 
-/// The longest wait for each kind of reply. Defaults: opening 5 s, greeting 2 s, ordinary 1 s, power 10 s, program 60
-/// s, report 900 s.
+/// The longest waits of a dashboard server's or Robot API's client for the connection and for each kind of reply.
+/// Defaults: opening 5 s, greeting 2 s, ordinary 1 s, power 10 s, program 60 s, report 900 s.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Timeouts {
     /// The longest wait for a connection to a dashboard server. A call of a Robot API connects within the wait for its
@@ -42,7 +42,7 @@ impl Default for Timeouts {
 }
 
 impl Timeouts {
-    /// Returns the longest wait for the reply to this request.
+    /// Returns the longest wait for the controller's reply to a request of this kind.
     #[must_use]
     pub const fn of(&self, request: RequestKind) -> Duration {
         match request {
@@ -89,7 +89,7 @@ pub trait Service {
 /// An input of a [`Service`]: a request, a change of its connection, or the time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Input<'a> {
-    /// Connect, if there is no connection yet, to find out whether the service is available.
+    /// The order to connect to the service, if there is no connection yet, to find out whether it is available.
     Start,
     /// The connection requested by [`Output::Open`] is established.
     Opened,
@@ -97,7 +97,7 @@ pub enum Input<'a> {
     Refused,
     /// The peer, or the network stack, closed the connection. Not reported after [`Output::Close`].
     Closed,
-    /// Send this request to the controller. If there is no connection, one is made first.
+    /// The order to send this request to the controller. If there is no connection, one is made first.
     Request(Request<'a>),
     /// The time returned by `poll_timeout` has come: passed deadlines are processed. Permitted at any time.
     Tick,
@@ -126,8 +126,8 @@ pub enum Event<'a> {
         /// The time waited for the connection; `None` if it was refused.
         waited: Option<Duration>,
     },
-    /// No reply in time, to a request or, if `request` is `None`, to the connection. The connection is closed, because
-    /// a late reply would be taken for that of the next request.
+    /// No reply to a request in time or, if `request` is `None`, no greeting of the server or description of the Robot
+    /// API. The connection is closed, because a late reply would be taken for that of the next request.
     Silent {
         /// The request to the service that remains without a reply; `None` if none was pending.
         request: Option<RequestKind>,
@@ -160,7 +160,7 @@ pub enum Event<'a> {
         /// The error in the HTTP reply of the Robot API.
         error: HttpError,
     },
-    /// A line that was received although no request was waiting for a reply.
+    /// A line that a dashboard server sent although no request was waiting for a reply.
     Unasked(Text<'a>),
     /// A line was received that is longer than the client's receive memory. If the line was a reply, `request` remains
     /// without a reply.

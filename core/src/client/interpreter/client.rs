@@ -20,7 +20,8 @@ const AGAIN: Duration = Duration::from_millis(100);
 const DROPPED: Duration = Duration::from_millis(500);
 const CLEAR: &str = "clear_interpreter()\n";
 const END: &str = "end_interpreter()\n";
-/// The most events of one input: one for each line that waits for a reply, and the one of the input itself.
+/// The largest number of events that one input of the client causes: one for each sent line that waits for a reply,
+/// and one for the input itself.
 const EVENTS: usize = UNANSWERED + OTHERS + 1;
 /// The lines sent for [`InterpreterInput::Cancel`]: pending statements are skipped before the present one is aborted.
 const CANCEL: [(&str, Sent<'static>); 4] =
@@ -34,12 +35,13 @@ enum ClientState {
     },
     /// The connection to port 30020 is established; the program does not run yet.
     Connected,
-    /// The program runs. Probes are sent until it executes one, which shows that it accepts statements.
+    /// The program runs. Probes (`sync()` statements) are sent until it executes one, which shows that it accepts
+    /// statements.
     Entering {
         until: Instant,
         probe: Instant,
     },
-    /// Statements of the file are sent as long as there are any.
+    /// The program accepts statements: those of the statement file are sent, and their execution is awaited.
     Sending,
     /// `end_interpreter()` was sent, by the client or as a statement of the file; the end of the program is awaited.
     Ending {
@@ -68,8 +70,8 @@ pub struct Client<'t, 'm> {
     config: InterpreterConfig,
     replies: LineAssembler<'m>,
     statements: Statements<'t>,
-    /// `true` while statements of the file are to be sent: `false` after the last one, a discarded one, or one that
-    /// ends interpreter mode.
+    /// `true` while statements of the statement file are to be sent: `false` after the last one, a discarded one, or
+    /// one that ends interpreter mode.
     more: bool,
     /// `true` once a statement of the file that ends interpreter mode was sent.
     ends: bool,
@@ -267,7 +269,8 @@ impl<'t, 'm> Client<'t, 'm> {
         }
     }
 
-    /// Returns whether a statement that the controller accepted waits for its execution: a probe, or one of the file.
+    /// Returns whether a statement that the controller accepted waits for its execution: a probe (`sync()`) or, once
+    /// the program accepts statements, one of the file or a `clear_interpreter()`.
     fn waits(&self) -> bool {
         match self.stage {
             ClientState::Entering { .. } => self.probe.is_some(),

@@ -33,7 +33,8 @@ pub use statement_file::{Statement, StatementError, StatementFile, Statements};
 use outrigger_wire::robot::Text;
 use outrigger_wire::time::Duration;
 
-/// The program that accepts the statements: it ends when they end interpreter mode.
+/// The URScript program to upload to the controller: it enters interpreter mode, accepts the statements, and ends when
+/// they end interpreter mode.
 pub const PROGRAM: &str = "def outrigger_interpreter():\n  interpreter_mode()\nend\n";
 
 /// The limits and timeouts of a [`Client`], which sends statements to a program in interpreter mode.
@@ -77,7 +78,7 @@ impl Default for InterpreterConfig {
 /// An input of a [`Client`]: start or cancellation, a change of the connection or of the program, or the time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum InterpreterInput {
-    /// Start: connect to the controller's port 30020.
+    /// The order to connect to the controller's port 30020.
     Start,
     /// The connection requested by `Output::Open` is established.
     Opened,
@@ -89,7 +90,7 @@ pub enum InterpreterInput {
     ProgramRuns,
     /// The program that calls `interpreter_mode()` has ended.
     ProgramEnded,
-    /// Stop the motion, discard all statements, end interpreter mode.
+    /// The order to stop the motion, discard all statements and end interpreter mode.
     Cancel,
     /// The time has advanced: due lines are sent, passed deadlines processed. Permitted at any time.
     Tick,

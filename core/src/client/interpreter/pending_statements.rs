@@ -38,7 +38,7 @@ impl Sent<'_> {
     }
 }
 
-/// A statement that the controller has accepted but not executed.
+/// A statement that the controller has accepted, until its execution is reported.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Ahead {
     /// The line of the statement in the file; `None` for a statement of the client itself.

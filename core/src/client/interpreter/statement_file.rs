@@ -177,7 +177,8 @@ impl<'t> Statements<'t> {
         Some(Err(StatementError::Unfinished { line: first }))
     }
 
-    /// Removes `size` bytes, which are `count` lines, from the front of the file's rest and returns them.
+    /// Removes the first `size` bytes, which are `count` lines, from the unread part of the statement file, and returns
+    /// them.
     fn take(&mut self, size: usize, count: u32) -> &'t str {
         let (taken, rest) = self.rest.split_at_checked(size).unwrap_or((self.rest, ""));
         self.rest = rest;
@@ -207,8 +208,8 @@ pub(super) fn split_part(lines: &str) -> Option<(&str, &str)> {
     None
 }
 
-/// Returns the code of a line without its comment. A mark of a step (`$ 1 "MoveJ"`) extends to the end of its line and
-/// is not code.
+/// Returns the code of a URScript line without its comment. A mark that PolyScope writes before a step of a program
+/// (`$ 1 "MoveJ"`) extends to the end of its line and is not code.
 fn code(line: &str) -> &str {
     let line = line.trim();
     if line.starts_with(['$']) {

@@ -31,7 +31,8 @@ use outrigger_wire::time::{Duration, Instant};
 
 /// The size of the longest reply in the form of a dashboard's, and of the longest refusal \[B\].
 const LINE: usize = 560;
-/// The text of a dashboard server before the name of a program (`core/docs/protocol/ur-dashboard.md 3`).
+/// The text before the program's name in a dashboard server's reply to the query for the loaded program
+/// (`core/docs/protocol/ur-dashboard.md 3`).
 const LOADED: &[u8] = b"Loaded program: ";
 
 /// The purpose of an HTTP call to the Robot API.
@@ -43,7 +44,7 @@ enum Purpose {
     Look,
     /// Makes the HTTP call that carries out the request itself.
     Request,
-    /// After a refusal, queries whether it was for lack of remote control.
+    /// Queries the control mode after the refusal of a request: it may have been refused for lack of remote control.
     Control,
 }
 

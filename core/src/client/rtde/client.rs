@@ -25,9 +25,10 @@ pub enum Input {
     Opened,
     /// The RTDE connection has ended. Not needed after [`Output::Close`].
     Closed,
-    /// Resume the data after [`Self::Pause`]; answered by [`Event::Started`]. No effect if it is not paused.
+    /// The order to resume the controller's data after [`Self::Pause`]; answered by [`Event::Started`]. No effect if it
+    /// is not paused.
     Start,
-    /// Pause the data; answered by [`Event::Paused`]. No effect if no data flows.
+    /// The order to pause the controller's data; answered by [`Event::Paused`]. No effect if no data flows.
     Pause,
     /// The time returned by `poll_timeout` has come: passed deadlines are processed. Permitted at any time.
     Tick,
@@ -60,7 +61,7 @@ pub struct Client<'n, 'm> {
     packages: Packages<'n, 'm>,
     /// The events that one package or another input caused: at most four.
     events: Deque<Pending<'n>, 8>,
-    /// `arrival` is the time at which the newest bytes were read, `now` that of the newest input.
+    /// The time at which the newest bytes were read from the connection; `now` is the time of the newest input.
     arrival: Instant,
     now: Instant,
     /// The size of the package to which the events refer \[B\].

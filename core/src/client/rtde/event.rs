@@ -6,8 +6,8 @@ use outrigger_wire::rtde::{ControllerVersion, DataType, PackageType, Protocol, R
 use outrigger_wire::time::Duration;
 use outrigger_wire::{WireError, rtde};
 
-/// An event of a [`Client`](super::Client). Names are borrowed from the recipes (`'n`), and the content of `Data` and
-/// `Text` from the receive memory (`'e`); all other content is held by value.
+/// An event of an RTDE [`Client`](super::Client). Names are borrowed from the recipes (`'n`), and the content of `Data`
+/// and `Text` from the receive memory (`'e`); all other content is held by value.
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub enum Event<'e, 'n> {

@@ -91,9 +91,9 @@ impl Claim {
         }
     }
 
-    /// Returns the group that carries out `write`; `None` if RTDE has no input for it. Analog writes of a current, or
-    /// without a domain, have no group: how RTDE scales a current is not documented clearly, and the input always
-    /// sets a domain.
+    /// Returns the group of RTDE inputs that carries out `write`; `None` if there is none. Analog writes of a current,
+    /// or without a kind of signal, have no group: how RTDE scales a current is not documented clearly, and the input
+    /// always sets a kind of signal.
     #[must_use]
     pub const fn of(write: &Write) -> Option<Self> {
         match write {
@@ -119,9 +119,9 @@ impl Claim {
         1 << self as u8
     }
 
-    /// Returns the values of this group's inputs that carry out those of `writes` that belong to the group; `None` if
-    /// none does. The levels of digital and analog outputs are those of `image`, in which these writes must be recorded
-    /// already; a mask limits the change to the outputs of these writes.
+    /// Returns the values of this group's RTDE inputs that carry out those of `writes` that belong to the group; `None`
+    /// if none does. The levels come from `image`, the values written in this session, in which these writes must be
+    /// recorded already; a mask limits the change to their outputs.
     pub(crate) fn values(self, writes: &[Write], image: &Image) -> Option<Vec<Value, 4>> {
         let mut ours = writes.iter().filter(|write| Self::of(write) == Some(self)).peekable();
         ours.peek()?;

@@ -78,7 +78,7 @@ impl<'n, 'm> Packages<'n, 'm> {
     }
 }
 
-/// The saving and loading of the state of received packages and protocol, for recordings.
+/// The saving and loading of received RTDE bytes and of the RTDE protocol's state, for recordings of a session.
 #[cfg(feature = "record")]
 impl Packages<'_, '_> {
     pub(super) const fn memory_size(&self) -> usize {

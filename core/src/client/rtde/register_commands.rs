@@ -54,7 +54,8 @@ use outrigger_wire::time::{Duration, Instant};
 #[derive(Clone, Debug)]
 pub struct RegisterCommands {
     names: RegisterNames,
-    /// The newest command number, sent by this client or found in the mirror at the start; `None` before either.
+    /// The newest command number: sent by this client, or found at the start in the mirror, the register in which the
+    /// controller's program repeats command numbers; `None` before either.
     newest: Option<CommandNumber>,
     /// `true` once data of this connection has contained the mirror, the register with the last command number that was
     /// read.

@@ -259,8 +259,8 @@ pub(in crate::client) fn utf8(bytes: &[u8]) -> Result<&str, ScriptError> {
     Ok(text.strip_prefix('\u{feff}').unwrap_or(text))
 }
 
-/// Iterates over the lines of a text as `str::lines` does. Here and below, a pattern of a single `char` would link a
-/// panic; a list of characters does not.
+/// Iterates over the lines of a text, without their line ends, as `str::lines` does. Texts are split at lists
+/// of characters here and below, because a split at a single `char` would link a panic into the binary.
 pub(in crate::client) fn lines(text: &str) -> impl Iterator<Item = &str> {
     text.split_inclusive(['\n']).map(|line| match line.strip_suffix('\n') {
         Some(line) => line.strip_suffix('\r').unwrap_or(line),

@@ -10,14 +10,14 @@ use outrigger_wire::primary::{
 };
 use outrigger_wire::robot::{RobotMode, SoftwareVersion, Text};
 
-/// The titles of key messages about the start and the end of programs (5.x).
+/// The title of the key message that reports the start of a program; `STOPPED` is that of the message about its end.
 const STARTED: &[u8] = b"PROGRAM_XXX_STARTED";
 const STOPPED: &[u8] = b"PROGRAM_XXX_STOPPED";
 /// The length from which the name of a program in a key message may be truncated \[B\].
 const NAME: usize = 31;
-/// The bit that is set in a report's level if the report is for developers.
+/// The bit that is set in the level of a controller's error report if the report is for developers.
 const FOR_DEVELOPERS: i32 = 128;
-/// The number of consecutive states without a program, at 10 Hz, after which a program whose start a key message
+/// The number of consecutive robot states without a program, at 10 Hz, after which a program whose start a key message
 /// reported counts as ended even if no key message reports the end.
 const UNSAID_END: u8 = 5;
 

@@ -49,9 +49,9 @@ pub struct UploadConfig {
     /// The addition to `verdict` per line of the program: a controller first compiles the whole program
     /// (`core/docs/protocol/ur-client-interfaces.md 5.2`; the time for it is not documented). Default 5 ms.
     pub per_line: Duration,
-    /// The time for which messages are received after the start, for a program that fails at once, and because old
-    /// software drops a program whose sender has disconnected (5.7). For a secondary program it replaces `verdict`.
-    /// Default 0.5 s.
+    /// The time for which messages are received after the program's start: it may fail at once, and old software drops
+    /// the program of a disconnected sender (`core/docs/protocol/ur-client-interfaces.md 5.7`). For a secondary program
+    /// it replaces `verdict`. Default 0.5 s.
     pub settle: Duration,
     /// `true` if the upload continues until the program ends.
     pub wait: bool,
@@ -76,11 +76,11 @@ impl Default for UploadConfig {
 pub enum Evidence {
     /// A key message of the controller with the program's name.
     KeyMessage,
-    /// The flag `isProgramRunning` in the controller's robot mode data changed: it covers all programs, not only the
-    /// uploaded one.
+    /// The flags for a running and a paused program in the controller's robot mode data: they cover all programs, not
+    /// only the uploaded one.
     RobotModeData,
-    /// A message or pop-up shows a text of the statement. Software sends no key message with the name of a single
-    /// statement.
+    /// A text message or pop-up of the controller that shows a string literal of the uploaded single statement. The
+    /// name in a key message about a single statement is not documented.
     OwnWords,
 }
 
@@ -170,8 +170,8 @@ pub struct ControllerMessage<'a> {
     pub source: MessageSource,
     /// The code and the argument of the message; 0 if its kind has none.
     pub code: (i32, i32),
-    /// The severity of the message: 1 info, 2 warning, 3 violation, 4 fault; `None` if the kind has no level, or the
-    /// software does not send it.
+    /// The severity of the message: 0 debug, 1 info, 2 warning, 3 violation, 4 fault, 5 critical fault; `None` if the
+    /// kind has no level, or the software does not send it.
     pub level: Option<i32>,
     /// The title of the controller's message; empty if its kind has none.
     pub title: &'a [u8],

@@ -10,7 +10,7 @@ use outrigger_wire::time::Instant;
 /// An input of a program's [`Upload`]: the start, a change of the connection, or the time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum UploadInput {
-    /// Start: connect to port 30001, and send the program.
+    /// The order to connect to port 30001 and send the program.
     Start,
     /// The connection requested by [`Output::Open`] is established.
     Opened,
@@ -46,7 +46,7 @@ enum UploadState {
 enum Todo {
     Nothing,
     Open,
-    /// Send the file's bytes, then a line end if the file does not end with one.
+    /// The bytes of the program file are to be sent, then a line end if the file does not end with one.
     SendFile,
     SendLineEnd,
 }
@@ -240,8 +240,8 @@ impl<'t, 'm> Upload<'t, 'm> {
         Some(())
     }
 
-    /// Handles the end of the connection to the controller. Old software closes it for what it rejects; a running
-    /// program continues without it.
+    /// Sets the outcome of the upload at the end of the connection to the controller. Old software closes it if it
+    /// rejects a program; a running program continues without it.
     fn closed(&mut self) {
         match (self.stage, self.judge.started()) {
             (UploadState::Settling(_), Some(evidence)) => self.judge.decide(UploadOutcome::Started(evidence)),

@@ -66,7 +66,7 @@ impl Default for SetupConfig {
     }
 }
 
-/// The settings of the tool's serial line that a controller's states show.
+/// The settings of the tool's serial line that robot states of the controller show.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Shown {
     /// `true` if the tool's serial line is switched on.
@@ -100,8 +100,8 @@ pub enum SetupOutcome {
     /// Message C210: the controller is in local control and accepts no programs. Contains the settings of the serial
     /// line that remain in force.
     LocalControl(Shown),
-    /// The settings of the serial line were sent, but the controller still shows these settings. [`Setup::said`] may
-    /// return the cause.
+    /// The requested settings of the serial line were sent, but the controller shows others, which are contained here.
+    /// [`Setup::said`] may return the cause.
     NotTaken(Shown),
     /// No robot state arrived from the controller in time.
     NoState,

@@ -21,7 +21,7 @@ const SAME: f32 = 1e-4;
 /// An input of a [`Setup`] of the tool's serial line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SetupInput {
-    /// Start: connect to the controller, and read the settings of the serial line in force.
+    /// The order to connect to the controller and read the settings of the serial line in force.
     Start,
     /// The connection requested by [`Output::Open`] is established.
     Opened,

@@ -40,7 +40,7 @@ pub use written_outputs::Image;
 use crate::robot::settings;
 use outrigger_wire::time::{Duration, Instant};
 
-/// The largest number of writes that wait to be sent or confirmed at a time.
+/// The largest number of writes of the controller's outputs that wait to be sent or confirmed at a time.
 pub const MAX_WRITES: usize = if cfg!(feature = "outputs") { 16 } else { 1 };
 /// The largest number of writes of outputs that are sent together.
 pub const BATCH: usize = 4;

@@ -66,8 +66,8 @@ const CENTER_OF_GRAVITY: f32 = 1.5e-4;
 const TCP: f32 = 1.5e-4;
 
 impl ReportedOutputs {
-    /// Returns whether the message shows the value of the output that `write` sets, analog levels within `tolerance`;
-    /// `None` if the message does not contain the output, or this driver reads no published value of it.
+    /// Returns whether this message of the controller shows the value that `write` sets, analog levels within
+    /// `tolerance`; `None` if the message does not contain the output, or this driver reads no published value of it.
     #[must_use]
     pub fn shows(&self, write: &Write, tolerance: f32) -> Option<bool> {
         match *write {

@@ -1,6 +1,7 @@
 //! Variables that are shared with a program on the controller; each has one direction.
 
-/// The number of shared variables of each type. They are counted from 1, as in the program.
+/// The number of variables of each type that are shared with a program on the controller. They are counted from 1, as
+/// in the program.
 pub const VARIABLES: u8 = 16;
 
 /// The type of a variable shared with a program on the controller.

@@ -68,8 +68,8 @@ pub enum Write {
         /// The value of the shared variable, which also determines its type.
         value: VariableValue,
     },
-    /// The mass at the flange with its inertia. Software before 5.10 accepts only an inertia of 0 and no transition
-    /// time.
+    /// The payload to set: the mass at the flange, its centre of gravity and its inertia. Software before 5.10 accepts
+    /// only an inertia of 0 and no transition time.
     #[cfg(feature = "motions")]
     TargetPayload {
         /// The mass of the payload \[kg\], up to what the arm is rated for.
@@ -90,8 +90,8 @@ pub enum Write {
 pub(super) const SLOTS: usize = if cfg!(feature = "outputs") { 6 } else { 0 };
 
 impl Write {
-    /// Returns the statement of a secondary program that sets the value, on an arm rated for `max_mass` \[kg\]; `None`
-    /// for the speed slider and a payload with its inertia, which have texts of their own, and for variables.
+    /// Returns the statement of a secondary program that sets this output, on an arm rated for `max_mass` \[kg\];
+    /// `None` for the speed slider and a payload with its inertia, which have texts of their own, and for variables.
     #[must_use]
     pub fn statement(&self, max_mass: f32) -> Option<Output> {
         Some(match *self {
@@ -119,7 +119,7 @@ impl Write {
         Some(TargetPayload { mass, center_of_gravity, inertia, transition_time, max_mass })
     }
 
-    /// Returns `true` if the write of an output cannot be combined with other writes in one text.
+    /// Returns `true` if the write of an output cannot be combined with other writes in one text to the controller.
     #[must_use]
     pub const fn goes_alone(&self) -> bool {
         match self {
@@ -239,7 +239,7 @@ pub enum WriteRefusal {
     Full,
     /// This arm or its software has no such output, or a number of the write is out of its range.
     Impossible(RenderError),
-    /// The controller is in local control and accepts no text that sets outputs.
+    /// The controller is in local control and accepts no URScript text that sets outputs.
     LocalControl,
     /// Outputs may only be set by RTDE, and this session owns no RTDE input for this output.
     NoInput,

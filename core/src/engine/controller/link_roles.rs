@@ -43,9 +43,9 @@ pub struct LinkRoles {
     /// The connection that carries commands. Its unacknowledged bytes are to be reported by
     /// [`Input::Unacked`](crate::engine::Input::Unacked). `None` if datagrams carry commands.
     pub commands: Option<LinkId>,
-    /// The links for which unacknowledged bytes were reported.
+    /// The links on which the peer had not acknowledged all bytes, according to the newest report.
     pub unacked: LinkSet,
-    /// The links that have bytes which the peer had not acknowledged at the newest report.
+    /// The links whose received bytes may be read late, because the states of the control cycle arrive on another link.
     pub late: LinkSet,
 }
 

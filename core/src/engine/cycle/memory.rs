@@ -50,13 +50,13 @@ pub struct CycleMemory<const N: usize> {
     pub(super) state: Option<State<N>>,
     /// The arrival of the newest state that waits to be judged, because more states probably wait behind it.
     pub(super) arrived: Option<Instant>,
-    /// The number of states that were stored as the newest since the last one that was judged; 0 while the newest is
-    /// only compared with the next one.
+    /// The number of states that were stored as the newest since the last one that was judged. It is 0 while no other
+    /// state confirms the newest, which is then used only to check the next one.
     pub(super) unjudged: u32,
     /// `true` if a command was sent since the last state that was judged.
     pub(super) sent: bool,
     pub(super) judged_at: Option<ControllerTime>,
-    /// The time at which the last command was sent to the controller.
+    /// The time at which speeds, torques or a stop were last sent to the controller.
     pub(super) spoke_at: Instant,
     /// The highest joint speed of the controller's target in the last judged state \[rad/s\], while the arm is brought
     /// to rest.

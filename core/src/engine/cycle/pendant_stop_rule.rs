@@ -17,13 +17,14 @@ pub(in crate::engine) enum PendantSight {
     Never,
 }
 
-/// A [`PendantWatch`], its thresholds, and the consequence if a stop cannot be seen.
+/// The rule for a stop at the pendant: the [`PendantWatch`] that detects it, its thresholds, and the consequence if a
+/// stop cannot be seen.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct PendantRule {
     pub(super) config: PendantConfig,
     watch: PendantWatch,
     sight: PendantSight,
-    /// `true` if a stop cannot be seen now, and the next command would override it.
+    /// `true` if a stop at the pendant cannot be seen now, so that the next command would override it.
     overrides: bool,
     /// The readiness of a controller to be commanded, for one that reports no readiness of its own.
     gate: PeerGate,

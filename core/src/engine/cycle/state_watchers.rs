@@ -23,13 +23,15 @@ pub(super) struct Watched {
     pub(super) timely: bool,
     /// The result of the standstill measurement: `true` at rest, with the time of the measurement.
     pub(super) at_rest: TimedFact<bool>,
-    /// `true` if the controller's target follows the commands, or is on the course of the move that it executes.
+    /// `true` if the controller's target follows the commands, or the course of the move that it executes, or if there
+    /// is nothing that it has to follow.
     pub(super) follows: bool,
     /// The effect of the pendant on the program that takes the commands.
     pub(super) pendant: Pendant,
     /// `true` if the program state in the packet may be used: its meaning is confirmed, or no other source is available.
     pub(super) speaks: bool,
-    /// `true` if the controller's target slows down, or is at rest.
+    /// `true` if the controller's target slows down or is at rest, while the arm is brought to rest or a stop at the
+    /// pendant was seen; `false` at all other times.
     pub(super) slowing: bool,
     /// `Ok` if the sensors permit commanding, or else the reason against commanding.
     pub(super) sources: Result<(), Reason>,
@@ -143,9 +145,9 @@ impl<const N: usize> CycleMemory<N> {
     }
 }
 
-/// Passes the state to the measurement of standstill. A state that is late by less than the allowed gap is still a
-/// valid measurement, of its own time. This does not hold for a controller that needs an answer to every state (KRC),
-/// because it ends commanding by itself if its link is late.
+/// Passes the state to the measurement of standstill, and returns the result with its time. A state that is late by
+/// less than the allowed gap still counts, for its own time. This does not hold for a controller that needs an answer
+/// to every state (KRC), because it ends commanding by itself if its link is late.
 #[inline(never)]
 fn measured_rest<const N: usize>(
     standstill: &mut Standstill<N>,
@@ -171,7 +173,8 @@ const fn is_paused(state: ProgramState) -> bool {
     matches!(state, ProgramState::Pausing | ProgramState::Paused)
 }
 
-/// Watches the program that carries the commands, while arming and commanding; `None` if no program carries them.
+/// Returns the effect of a stop or a pause on our program that carries the commands. It is watched only while arming
+/// and commanding; at other times nothing is reported. `None` if no program carries the commands.
 #[cfg(feature = "programs")]
 fn watch_resident(
     watch: &mut Option<ResidentWatch>,

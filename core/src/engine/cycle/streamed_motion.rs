@@ -38,7 +38,7 @@ pub(super) struct StateContext<'a, const N: usize> {
 #[cfg(feature = "record")]
 type Saved<G, S> = ((Scaling, f32, bool), G, S, (Option<ControllerTime>, bool, bool));
 
-/// A pause that halts a streamed motion. The motion starts again from where the arm is when it continues.
+/// A pause that halts a streamed motion. After the pause, the motion starts again from where the arm is then.
 #[cfg(feature = "programs")]
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
@@ -49,7 +49,8 @@ pub(super) struct Halt {
     rests: bool,
 }
 
-/// The largest travel of a joint during a pause once the arm has come to rest \[rad\].
+/// The largest permitted travel of a joint during a pause, once the arm has come to rest \[rad\]. A larger one ends
+/// commanding.
 #[cfg(feature = "programs")]
 const MOVED: f32 = 0.01;
 
@@ -85,8 +86,7 @@ pub(super) struct Stream<const N: usize> {
     /// The position at which the arm came to rest in the pause `halt`.
     #[cfg(feature = "programs")]
     stood: JointPositions<N>,
-    /// `true` if the control law was started since the mode `Command` was entered, and no motion of the controller has
-    /// replaced it.
+    /// `true` if the control law was started since commanding began, and no motion of the controller has replaced it.
     pub(super) begun: bool,
     /// `true` if the next start of the control law continues a suspended motion.
     pub(super) resume: bool,
@@ -114,7 +114,7 @@ impl<const N: usize> Stream<N> {
         }
     }
 
-    /// Sets the thresholds of another session for the streamed motion.
+    /// Sets the thresholds that apply to the streamed motion in a new session with the controller.
     pub(super) const fn set_config(&mut self, config: &CycleConfig) {
         self.pacer.set_config(config.scaling);
         #[cfg(feature = "programs")]

@@ -105,7 +105,7 @@ settings! {
         /// The largest permitted distance of the arm's target from its measured position: of each joint \[rad\] and of
         /// the tool \[m, rad\].
         pub tracking nowhere: Tracking = Tracking::default(),
-        /// The limits of the torques \[Nm\] or forces \[N\] that a law adds to the control law in each cycle.
+        /// The limits of the torques \[Nm\] or forces \[N\] that our law adds to the KRC's own control in each cycle.
         pub added nowhere: OfMotions<AddedLimits> = OfMotions::<AddedLimits>::default(),
         /// The variables that the KRL program reads from the first command on, until they are changed. The handshake overwrites
         /// those that it uses.

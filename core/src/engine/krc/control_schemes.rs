@@ -20,8 +20,8 @@ settings! {
         pub stiffness: [f32; JOINTS] [0.0 to 5000.0 "Nm/rad"] = [1000.0; JOINTS],
         /// The normalised damping of each joint's impedance; 0.7 is usual.
         pub damping: [f32; JOINTS] [0.0 to 1.0] = [0.7; JOINTS],
-        /// The torques that are added to those of the control law, within the limits of an LWR 4+: 176, 176, 100, 100,
-        /// 100, 38 and 38 Nm.
+        /// The constant torques that are added to those of the KRC's own control, within the limits of an LWR 4+: 176,
+        /// 176, 100, 100, 100, 38 and 38 Nm.
         pub torque: [f32; JOINTS] [-176.0 to 176.0 "Nm"] = [0.0; JOINTS],
         /// The fields of stiffness, damping and added torque that are not sent, because the KRL program decides them.
         pub left_to_krl nowhere: CommandFlags = CommandFlags::NONE,
@@ -38,12 +38,12 @@ settings! {
         pub stiffness: CartesianVector [0.0 to 5000.0 "N/m, Nm/rad"] = CartesianVector::uniform(2000.0, 200.0),
         /// The normalised damping along and about the axes of the task frame; 0.7 is usual.
         pub damping: CartesianVector [0.0 to 1.0] = CartesianVector::uniform(0.7, 0.7),
-        /// The force and torque that are added to those of the control law.
+        /// The constant force \[N\] and torque \[Nm\] that are added to those of the KRC's own control.
         pub wrench: Wrench [-100.0 to 100.0 "N, Nm"] = Wrench::default(),
         /// The fields of stiffness, damping, added force and the posture of the null space that are not sent, because
         /// the KRL program decides them.
         pub left_to_krl nowhere: CommandFlags = CommandFlags::NONE,
-        /// The tool's frame that is sent while nothing is commanded.
+        /// The choice of the tool's frame that is sent back to the KRC while it does not follow commands.
         pub mirrors at "mirrored_frame": MirroredFrame = MirroredFrame::default(),
     }
 }
@@ -66,19 +66,19 @@ impl Setting for Wrench {
 const TORQUE: [f32; JOINTS] = [176.0, 176.0, 100.0, 100.0, 100.0, 38.0, 38.0];
 
 settings! {
-    /// Limits of the numbers that a law adds to the control law of the KRC in each cycle, in place of the constant
-    /// torque or wrench. In files these settings are next to [`Limits`](crate::command::Limits).
+    /// The limits of the torques or the wrench that our law adds to the KRC's own control in each cycle, in place of
+    /// the configured constant. In files these settings are next to [`Limits`](crate::command::Limits).
     #[derive(Clone, Copy, Debug, PartialEq)]
     #[cfg_attr(feature = "defmt", derive(defmt::Format))]
     #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
     pub struct AddedLimits in "added." {
-        /// The highest torque added to each joint in joint impedance, in both directions. Default: the highest
+        /// The highest torque added to each joint in joint impedance, in both directions \[Nm\]. Default: the highest
         /// torques of an LWR 4+.
         pub torque at "added_torque": [f32; JOINTS] [0.01 to 176.0 "Nm"] = TORQUE,
-        /// The highest force and torque added at the tool in Cartesian impedance, in both directions.
+        /// The highest force and torque added at the tool in Cartesian impedance, in both directions \[N, Nm\].
         pub wrench at "added_wrench": Wrench [0.01 to 100.0 "N, Nm"] = Wrench { force: [100.0; 3], torque: [100.0; 3] },
-        /// The time in which an added number may rise from zero to its limit: no change is faster. When the law stops
-        /// giving numbers, none of them is left after that time.
+        /// The time in which an added torque or force may rise from zero to its limit: no change is faster. When the
+        /// law gives none any more, those in force return to the configured constant, no faster either.
         pub rise at "added_rise": Duration [0.002 to 5.0 "s"] = Duration::from_millis(500),
     }
 }
@@ -256,9 +256,9 @@ impl Control {
         }
     }
 
-    /// Returns `true` if the arm follows commands of this scheme while `scheme` is active on the KRC: that one takes
-    /// each of their fields, and the joints or the tool lead in both. Joint positions lead in joint impedance too, with
-    /// the stiffness that the KRL program sets.
+    /// Returns `true` if the arm follows commands of this scheme while `scheme` is active on the KRC: the KRC uses
+    /// every field of the commands, and in both schemes the joints lead the arm, or in both the tool. Commands of joint
+    /// position control also lead in joint impedance, with the stiffness that the KRL program sets.
     pub(super) const fn leads_in(&self, scheme: ControlScheme) -> bool {
         let by_tool = matches!(scheme, ControlScheme::CartesianImpedance);
         by_tool == matches!(self, Self::ToolImpedance(_)) && CommandFlags::usable(scheme).contains(self.flags())

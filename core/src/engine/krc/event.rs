@@ -8,12 +8,13 @@ use outrigger_wire::fri::{ControlScheme, FriState, Quality};
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub enum KrcEvent {
-    /// A KRC was found; datagrams from other senders are ignored from now on.
+    /// A KRC was found, or the period of its measurements changed. Datagrams from other senders are ignored.
     Found {
         /// The period of the KRC's measurements \[µs\].
         period_micros: u32,
     },
-    /// No measurement arrived for the configured `silence`: the KRC counts as lost, and any sender may be accepted next.
+    /// No measurement arrived for the configured `silence`: the KRC counts as lost. The next sender of a measurement is
+    /// accepted, if it has the configured address or none is configured.
     Silent,
     /// The number of datagrams from foreign senders that were ignored so far; reported at 1, 10, 100 and so on.
     Foreign(u64),
@@ -32,8 +33,8 @@ pub enum KrcEvent {
     Scheme(ControlScheme),
     /// The drives of the arm were switched on (`true`) or off.
     Power(bool),
-    /// The KRC commands in a scheme that does not take the fields we send: arming or commanding ends with
-    /// [`OtherScheme`](crate::robot::Reason::OtherScheme).
+    /// The KRC commands in a control scheme in which the arm does not follow our commands: arming or commanding ends
+    /// with [`OtherScheme`](crate::robot::Reason::OtherScheme).
     OtherScheme {
         /// The control scheme that the KRC uses.
         krc: ControlScheme,
@@ -76,8 +77,8 @@ pub struct KrcCounts {
     pub commands: u64,
     /// The number of measurements that were replaced by a newer one before they could be answered.
     pub overtaken: u64,
-    /// The number of measurements that were duplicates, too late or not yet trusted, and of those whose answer could
-    /// not be written.
+    /// The number of measurements that were duplicates, too late, impossible for this arm or not yet trusted, and of
+    /// those that were not answered, because the KRC fell silent or the answer could not be written.
     pub unused: u64,
     /// The number of received datagrams that are no measurements.
     pub malformed: u64,
@@ -86,7 +87,7 @@ pub struct KrcCounts {
 }
 
 impl KrcCounts {
-    /// Counts a measurement that gets no answer; does nothing unless there is `any`.
+    /// Adds a measurement that gets no answer to the counts, if there is one (`any`).
     pub(super) fn unanswered(&mut self, any: bool) {
         self.unused = self.unused.saturating_add(u64::from(any));
     }

@@ -14,8 +14,8 @@ pub struct Wanted {
     pub scheme: ControlScheme,
 }
 
-/// The conventions of published KRL programs for variables that start and stop commanding. A start is always an edge:
-/// while nothing is requested, the variables show that.
+/// The conventions of published KRL programs for variables that start and stop commanding. While nothing is requested,
+/// the variables have their values for stop, so that a start is always a change of value.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]

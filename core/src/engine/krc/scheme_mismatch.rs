@@ -4,7 +4,7 @@ use super::control_schemes::Control;
 use crate::mode::Mode;
 use outrigger_wire::fri::{ControlScheme, FriState};
 
-/// The watch for a KRC that commands in a scheme in which [`Control`] does not lead the arm.
+/// The watch for a KRC that commands in a control scheme in which the arm does not follow commands of our [`Control`].
 #[derive(Clone, Copy, Debug, Default)]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub(super) struct SchemeWatch {

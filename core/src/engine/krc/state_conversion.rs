@@ -26,7 +26,7 @@ pub(super) struct Readings {
     /// The joint angles \[rad\] at which the KRL program held the arm in the first measurement, if its own motion is
     /// removed.
     held: Option<[f32; JOINTS]>,
-    /// The state of FRI on the KRC, and the number of measurements in this state, up to [`UNSETTLED`].
+    /// The state of FRI on the KRC, and the number of measurements since it changed, up to [`UNSETTLED`].
     state: (u16, u8),
 }
 

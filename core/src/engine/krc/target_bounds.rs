@@ -8,12 +8,14 @@ use outrigger_wire::time::Duration;
 /// The ranges, speeds and accelerations that the commanded position respects, joint by joint.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Bounds {
-    /// The lowest and highest positions \[rad\]: the tighter ones of the arm's and the configured ones.
+    /// The lowest position of each joint \[rad\]: the higher one of the arm's, with its margin, and the configured one.
     low: [f32; JOINTS],
+    /// The highest position of each joint \[rad\]: the lower one of the arm's, with its margin, and the configured one.
     high: [f32; JOINTS],
-    /// The arm's highest speeds \[rad/s\] and accelerations \[rad/s²\], multiplied by the scale in `friStart`, at most
-    /// by 1; NaN if the scale is.
+    /// The arm's highest speed of each joint \[rad/s\], multiplied by the scale in `friStart`, at most by 1; NaN if the
+    /// scale is.
     pub(super) velocity: [f32; JOINTS],
+    /// The arm's highest acceleration of each joint \[rad/s²\], multiplied like `velocity`.
     pub(super) acceleration: [f32; JOINTS],
     /// The deceleration of each joint's commanded position when it is braked \[rad/s²\].
     pub(super) braking: [f32; JOINTS],

@@ -19,7 +19,8 @@ settings! {
         /// The limit for the tool's position in Cartesian impedance \[m\], unless frames are mirrored as
         /// [commanded](super::MirroredFrame::Commanded), because the tool is elsewhere then. Default 0.1.
         pub linear at "tool_tracking_error": f32 [0.001 to 1.0 "m"] = 0.1,
-        /// The limit for the tool's rotation in Cartesian impedance \[rad\]. Default 0.3.
+        /// The limit for the tool's rotation in Cartesian impedance \[rad\], with the same exception as for `linear`.
+        /// Default 0.3.
         pub angular at "tool_turn_tracking_error": f32 [0.001 to 1.0 "rad"] = 0.3,
     }
 }

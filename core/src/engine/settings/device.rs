@@ -76,7 +76,8 @@ impl Device {
         Ok(())
     }
 
-    /// Returns each sensor, together with the places after it in the list.
+    /// Returns each configured sensor, together with the entries of `sensors` after it, to find two sensors at one
+    /// port.
     fn with_those_behind(&self) -> impl Iterator<Item = (&Sensor, &[Option<Sensor>])> {
         let mut rest = &self.sensors[..];
         core::iter::from_fn(move || {
@@ -105,7 +106,8 @@ impl Device {
         Ok(())
     }
 
-    /// Returns the sensors, each with its source in an engine with these `sources`.
+    /// Returns the sensors, each with the identifier of its source: the first sensor with that of the first configured
+    /// of `sources`, and so on.
     pub fn sensors_of(
         &self,
         sources: &[Option<SourceConfig>; MAX_SOURCES],

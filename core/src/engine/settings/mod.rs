@@ -31,7 +31,7 @@ pub struct Settings<const N: usize, O> {
     pub robot: Ipv4Addr,
     /// The configuration of the engine; its ports are those to connect to, or to listen on.
     pub config: Config<N, O>,
-    /// The configuration of the law that moves the arm.
+    /// The configuration of the control law that moves the arm.
     pub law: LawConfig<N>,
     /// The configuration of the board, apart from its engine.
     pub device: Device,
@@ -77,8 +77,8 @@ impl core::fmt::Display for SettingsError {
 
 impl core::error::Error for SettingsError {}
 
-/// Returns the format and the kind of controller of the settings in `bytes`, for any format; `None` if they are not
-/// settings.
+/// Returns the number of the format of the settings in `bytes`, for any format, and the letter of their kind of
+/// controller. Returns `None` if they are not settings, or those for a KRC in a format before 4.
 #[must_use]
 pub fn settings_kind(bytes: &[u8]) -> Option<(u8, u8)> {
     let (magic, rest) = bytes.split_first_chunk()?;
@@ -110,7 +110,7 @@ impl<const N: usize, O: Options> Settings<N, O> {
     /// Reads a board's settings from exactly `bytes`.
     ///
     /// # Errors
-    /// The fault of the bytes. The values are checked by their users: the engine and the law.
+    /// The reason for which the bytes cannot be read. The engine and the control law check the values.
     pub fn from_postcard(bytes: &[u8]) -> Result<Self, SettingsError> {
         let (magic, rest) = bytes.split_first_chunk().ok_or(SettingsError::NoSettings)?;
         let ([format, kind], rest) = rest.split_first_chunk().ok_or(SettingsError::NoSettings)?;

@@ -141,7 +141,7 @@ pub struct TestPeer {
     window: [[u8; 24]; 8],
     filled: usize,
     shown: Option<Shown>,
-    /// The program's report on its moves, with the time when it was last seen running.
+    /// The status of moves that the test robot reports, with the time when its program was last seen running.
     mirrored: Option<TimedFact<Mirrored>>,
     asked: Option<Assignment>,
     chunk: usize,

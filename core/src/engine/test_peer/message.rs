@@ -67,7 +67,7 @@ impl Shown {
         Self { micros, positions, targets, speeds, beat, number, runs, progress, granted, paused, stopped }
     }
 
-    /// Returns the report on moves of the program that executes them.
+    /// Returns the status of moves in the test robot's state: waiting, executing a move, or done with it.
     #[must_use]
     pub const fn mirrored(&self) -> Mirrored {
         match MoveNumber::new(self.number) {
@@ -85,8 +85,8 @@ pub enum Message {
     Hold,
     /// Moves at these joint speeds \[rad/s\] while no move is executed, until a message with other speeds or a stop.
     Speeds([f32; 2]),
-    /// Execute this move: its number, the speed \[rad/s\] and acceleration \[rad/s²\] of the joint with the longest
-    /// way, and the points of the way \[rad\].
+    /// Starts this move: its number, the speed \[rad/s\] and acceleration \[rad/s²\] of the joint with the longest way,
+    /// and the points of the way \[rad\].
     Start(u32, [f32; 2], [[f32; 2]; POINTS]),
     /// A keep-alive, which neither moves the arm nor ends a move.
     Keep,

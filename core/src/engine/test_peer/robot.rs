@@ -3,11 +3,13 @@
 use super::message::{LONGEST, Message, SHOWN_LEN, Shown};
 use outrigger_wire::time::Duration;
 
-/// A robot without a link: it takes bytes and returns a state per cycle.
+/// A simulated test robot without its network connection: takes the bytes of messages, and returns a state in each
+/// cycle.
 #[derive(Debug)]
 pub struct Robot {
     shown: Shown,
-    /// The joint speeds in the last message to the robot \[rad/s\].
+    /// The joint speeds while no move is executed \[rad/s\]: those of the newest message with speeds, zero after a
+    /// hold, a stop or the cancellation of a move.
     told: [f32; 2],
     moving: Option<Moving>,
     /// The received part of a message to the robot.

@@ -79,7 +79,8 @@ impl CommandPath {
         cfg!(feature = "motions") && matches!(self, Self::ReverseTorque | Self::ExternalTorque)
     }
 
-    /// Returns `true` if the program has the wire protocol of External Control; never in a build without it.
+    /// Returns `true` if the program has the wire protocol of External Control; never in a build without the feature
+    /// `urcap`.
     #[must_use]
     pub const fn is_external(self) -> bool {
         cfg!(feature = "urcap") && matches!(self, Self::ExternalControl | Self::ExternalTorque)
@@ -182,11 +183,11 @@ pub enum Delivery {
     /// The program is sent as text over 30003, which replaces any program that runs there.
     #[default]
     Text,
-    /// By the URCap External Control, which fetches the program when a pendant program with the URCap's node is
-    /// played (feature `urcap`).
+    /// The URCap External Control fetches the program when a pendant program with the URCap's node is played (feature
+    /// `urcap`).
     UrCap,
-    /// By other means than ours, such as UR's own program for the path `external-control`: the program's connection is
-    /// awaited.
+    /// This driver transfers no program, and awaits the connection of one that is transferred by other means, such as
+    /// UR's own program for the path `external-control`.
     Nobody,
 }
 
@@ -200,9 +201,9 @@ pub enum Orders {
     /// The program exchanges orders and answers over a connection that it makes to us.
     #[default]
     Socket,
-    /// In registers of RTDE, if states come by RTDE too: the robot connects to no other host. Integer input registers
-    /// 24 … 31 are claimed, and the program answers in output registers 24 and 25
-    /// (`core/docs/protocol/outrigger-programs.md` 12).
+    /// The program exchanges orders and answers in registers of RTDE, if states come by RTDE too: the robot connects to
+    /// no other host. Integer input registers 24 … 31 are claimed, and the program answers in output registers 24 and
+    /// 25 (`core/docs/protocol/outrigger-programs.md` 12).
     Registers,
 }
 
@@ -238,8 +239,8 @@ settings! {
         /// The port of this device that a program of External Control connects to for commands that are executed
         /// once. Default 50004.
         pub command_port: u16 [1 to 65535] = 50_004,
-        /// Keep the program running at rest when commanding is over; a program that the URCap has fetched always
-        /// keeps running. Default no.
+        /// Keep the program running at rest when commanding is over; a program of External Control, or one that is not
+        /// transferred as text, always keeps running. Default no.
         pub resident: bool = false,
         /// The longest wait for the program's connection; then its text is sent again. Default 3 s.
         pub start_timeout: Duration [0.1 to 60.0 "s"] = Duration::from_secs(3),
@@ -248,12 +249,12 @@ settings! {
         /// The largest distance of a target from the measured joint \[rad\], if positions are sent. The program
         /// itself permits 0.02 rad more. Default 0.3.
         pub divergence: f32 [0.001 to 3.0 "rad"] = 0.3,
-        /// The `lookahead_time` of each `servoj`, from 3.1 on. Default 0.03, like UR's own driver.
+        /// The `lookahead_time` of each `servoj`, from 3.1 on. Default 30 ms, like UR's own driver.
         pub lookahead: Duration [0.03 to 0.2 "s"] = Duration::from_millis(30),
         /// The `gain` of each `servoj`, from 3.1 on. Default 2000, like UR's own driver.
         pub gain: u16 [100 to 2000] = 2_000,
-        /// The time for which positions wait in the ring. The real time is at least half of this and at most one and
-        /// a half times this. Default 0.04.
+        /// The time for which positions wait in the ring. The real time is at least half of this and at most one and a
+        /// half times this. Default 40 ms.
         pub lag: Duration [0.016 to 1.33 "s"] = Duration::from_millis(40),
         /// The longest wait for the end of the program after it was ordered to end; then a `stopj` ends any program
         /// that runs. Default 100 ms.
@@ -269,8 +270,8 @@ settings! {
     #[derive(Clone, Copy, Debug, PartialEq)]
     #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
     pub struct BufferedConfig in "program." {
-        /// The number of places for positions in the ring: at 500 Hz 30, and two more for each 0.04 s of the lag.
-        /// Default 32.
+        /// The number of places for positions in the ring: at 500 Hz 30 places for each 0.04 s of the lag, and two
+        /// more. Default 32.
         pub ring: u16 [32 to 1000 "points"] = ProgramConfig::RING,
         /// The distance within which a joint has reached the last position of a motion \[rad\]. Default 0.002.
         pub convergence: f32 [0.0001 to 0.3 "rad"] = 0.002,

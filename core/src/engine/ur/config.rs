@@ -62,7 +62,7 @@ pub enum Mismatch {
     Software {
         /// The configured value of `session.software`.
         configured: SoftwareVersion,
-        /// The software version in the controller's version message.
+        /// The software version that the controller reports, in its version message or by RTDE.
         reported: SoftwareVersion,
     },
     /// The model of the arm differs from the configured one.
@@ -468,8 +468,8 @@ impl Default for Ports {
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub enum StatesFrom {
-    /// RTDE if the software has it (from 3.4) and there is memory for it. Otherwise the real-time interface, and also
-    /// if the service is closed or lacks a needed variable.
+    /// RTDE delivers the states if the software has it (from 3.4) and there is memory for it. Otherwise, or if RTDE is
+    /// closed or lacks a needed variable, the real-time interface delivers them.
     #[default]
     Auto,
     /// The real-time interface delivers the states, even if the software has RTDE.
@@ -485,7 +485,7 @@ words!(StatesFrom { "auto" = Auto, "realtime" = Realtime, "rtde" = Rtde });
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub enum OutputsBy {
-    /// By the RTDE inputs that are claimed and owned, otherwise by text.
+    /// Outputs are set by the RTDE inputs that are claimed and owned, otherwise by text.
     #[default]
     Auto,
     /// Outputs are set by text, even if RTDE inputs are owned.
@@ -522,11 +522,12 @@ settings! {
         pub first_message_timeout: Duration [0.01 to 60.0 "s"] = Duration::from_secs(2),
         /// The time without a message after which a link counts as lost. Default 2 s.
         pub silence_timeout: Duration [0.01 to 60.0 "s"] = Duration::from_secs(2),
-        /// The wait after the first failed attempt; doubled after each further one. Default 250 ms.
+        /// The wait after the first failed attempt to connect; doubled after each further one. Default 250 ms.
         pub back_off_min: Duration [0.01 to 60.0 "s"] = Duration::from_millis(250),
         /// The longest wait between two attempts to connect. Default 8 s.
         pub back_off_max: Duration [0.01 to 60.0 "s"] = Duration::from_secs(8),
-        /// The duration of a session that resets the back-off. Default 5 s.
+        /// The duration of a session after which the wait between attempts to connect begins at its minimum again.
+        /// Default 5 s.
         pub settled_after: Duration [0.01 to 60.0 "s"] = Duration::from_secs(5),
         /// The time without acknowledgement of sent bytes after which the link is reset. Default 500 ms.
         pub abort_after: Duration [0.01 to 60.0 "s"] = Duration::from_millis(500),

@@ -63,7 +63,7 @@ enum Phase {
     Greeting {
         deadline: Instant,
     },
-    /// In operation. The link counts as lost if no message arrives until the deadline.
+    /// The link is in operation. It counts as lost if no message arrives until the deadline.
     Up {
         deadline: Instant,
     },

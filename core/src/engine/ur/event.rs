@@ -69,7 +69,8 @@ pub enum UrEvent {
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 #[non_exhaustive]
 pub enum ProgramEvent {
-    /// The controller's software cannot run the program.
+    /// The controller cannot run the program: its software is too old, or the program receives its orders in registers
+    /// and states do not come by RTDE.
     Unfit,
     /// The text of the program is being sent to the controller.
     Sent,
@@ -149,11 +150,12 @@ pub enum DownCause {
     WrongService(Found),
     /// The controller closed the connection.
     Closed,
-    /// No data arrived on the link for too long.
+    /// No message arrived on the link for too long.
     Silent,
     /// The controller does not acknowledge the data that was sent on the link.
     Unacknowledged,
-    /// The controller on the link is not the one that the session started with.
+    /// The controller reports another software version than that of the session: it is another controller, or the
+    /// version was guessed from its packets.
     OtherController,
     /// The connection was made in local control, and accepts no text even afterwards: a new one is made.
     LocalControl,

@@ -28,7 +28,7 @@ pub struct Identity {
     pub known_by: VersionSource,
     /// The size of the controller's real-time packet \[B\].
     pub packet_size: u16,
-    /// The step of the controller's clock from packet to packet.
+    /// The nominal period of the controller's states, 8 ms or 2 ms, found from the steps of its clock between packets.
     pub period: Duration,
     /// The link that delivers the state of every cycle: [`LinkId::REALTIME`] or [`LinkId::RTDE`].
     pub states: LinkId,

@@ -61,7 +61,8 @@ impl BoardIo {
         }
     }
 
-    /// Returns the analog outputs as shares of their span, 0 to 1.
+    /// Returns the domain (voltage or current) of each analog output of the control box, and its level as a share of
+    /// the span, 0 to 1; NaN in an unknown domain.
     #[must_use]
     pub fn shown_analog(&self) -> [ShownAnalog; 2] {
         let [first, second] = self.analog_outputs;

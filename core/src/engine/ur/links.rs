@@ -5,8 +5,8 @@ use crate::engine::io::LinkId;
 impl LinkId {
     /// The link for version, program, safety and configuration messages: port 30001, or 30002 if that is closed.
     pub const PRIMARY: Self = Self::of(0);
-    /// The link for all URScript text that this driver sends, and for the state of every control cycle unless RTDE
-    /// delivers it: port 30003.
+    /// The link for the URScript text that this driver sends, except for a program that the URCap requests, and for the
+    /// state of every control cycle unless RTDE delivers it: port 30003.
     pub const REALTIME: Self = Self::of(1);
     /// The link for Real-Time Data Exchange, if it delivers the state of every control cycle: port 30004.
     pub const RTDE: Self = Self::of(2);

@@ -51,8 +51,8 @@ impl MotionText {
         self.text.begin();
     }
 
-    /// Replaces the motion text that waits to be sent by the one for `verdict`. Returns `true` if the verdict has a
-    /// text.
+    /// Replaces the motion text that waits to be sent by the one for `verdict`, the command of this cycle. Returns
+    /// `true` if the command has a text.
     pub(super) fn write(&mut self, verdict: Verdict<'_, 6>) -> Result<bool, Reason> {
         let Self { path: Some(path), take_over, arming, text } = self else { return Ok(false) };
         let written = match verdict {

@@ -14,7 +14,7 @@ use outrigger_wire::primary::{
 use outrigger_wire::robot::{Generation, MasterSafetyState, Pose, RobotMode, RobotModel, Safety, SoftwareVersion};
 use outrigger_wire::time::Instant;
 
-/// An item received on the primary link; the callback is called once for each.
+/// An item received on the primary link; `Primary::commit` calls its callback once for each.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum PrimaryEvent {
     /// The software version, from the controller's version message; the facts contain it from now on.

@@ -16,8 +16,8 @@ use outrigger_wire::time::Duration;
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub enum FormChoice {
-    /// The program that ends in `stopj` if the arm is not recorded to stop by itself at the end of `t`; otherwise the
-    /// bare statement.
+    /// The self-ending program, if the controller's software is not known to stop the arm at the end of the `t` of
+    /// `speedj`; otherwise the bare `speedj` statement.
     #[default]
     ByVersion,
     /// Always the bare `speedj` statement, which does not stop the arm at its end on every version.
@@ -66,8 +66,8 @@ impl TextConfig {
     /// The range of values that [`hold`](Self::hold) accepts.
     pub const HOLD: Range<Duration> = range_of!(0.002 to 1.0 "s");
 
-    /// Checks that every value of the settings can be written as text, and that each text ends on a controller whose
-    /// `software` is known.
+    /// Checks that every value of the settings can be written as text, and that the arm stops by itself after each text
+    /// on a controller with this `software`, if the version is known.
     ///
     /// # Errors
     /// The first value that fails.

@@ -121,8 +121,8 @@ impl ModeMachine {
         }
     }
 
-    /// Returns `true` if the arm, whose motion is unknown, moves by our command. The motion is no longer unknown once
-    /// the arm is at rest.
+    /// Ends the state of unknown motion once the arm is at rest; returns `false` then. Until then returns `true` if the
+    /// arm moves by our own command.
     pub(super) fn moves_by_us<const MOVES: bool>(&mut self, after: Instant, evidence: &Evidence) -> bool {
         if MOVES
             && let Some(delegation) = &mut self.delegation
@@ -138,7 +138,7 @@ impl ModeMachine {
         left || evidence.moving_by_us.is_some_and(|held| held.value && held.at > after)
     }
 
-    /// In `Stopping`, while a move is to end: makes the stop command the next output if the arm has not slowed down for
+    /// Makes the stop command the next output in `Stopping` if the arm, whose move is to end, has not slowed down for
     /// [`cancel_timeout`](crate::mode::DelegatedConfig::cancel_timeout) and the robot takes text.
     pub(super) fn lose_patience(&mut self, now: Instant) {
         let over = self.delegation.as_ref().is_some_and(|delegation| now > delegation.patience_ends(&self.config));

@@ -11,7 +11,7 @@ pub enum Outcome {
     Taken,
     /// The controller is in local control and rejects commands from the network.
     LocalControl,
-    /// The controller rejects the dashboard command in its present state.
+    /// The controller rejects the dashboard command in its present state, or has no file of the requested name.
     Refused,
     /// The controller does not unlock the protective stop, because it occurred less than 5 s ago.
     TooEarly,

@@ -23,7 +23,8 @@ impl Frame {
     pub const IDENTITY: Self =
         Self { rotation: [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]], position: [0.0; 3] };
 
-    /// Returns the twelve numbers of the wire: three rows of rotation, each followed by one coordinate.
+    /// Returns the twelve numbers that transmit the frame: the three rows of the rotation matrix, each followed by one
+    /// coordinate of the position.
     #[must_use]
     pub const fn to_rows(self) -> [f32; 12] {
         let [[a, b, c], [d, e, f], [g, h, i]] = self.rotation;
@@ -104,8 +105,8 @@ pub struct Jacobian {
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct MassMatrix(pub [[f32; JOINTS]; JOINTS]);
 
-/// Defines a record of a datagram: a type that has the form `$wire` in the datagram and is `$Host` in the host's
-/// memory.
+/// Defines `$Record`, the type of a field with several numbers in an FRI datagram. It has the form `$wire` in the
+/// datagram and is converted to `$Host` in the host's memory.
 macro_rules! numbers {
     ($Record:ident, $Host:ty, $wire:ty, |$read:ident| $from:expr, |$write:ident| $to:expr, |$shown:ident| $flat:expr) => {
         #[derive(

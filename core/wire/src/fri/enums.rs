@@ -24,7 +24,8 @@ wire_enum! {
 }
 
 impl Quality {
-    /// Returns whether the KRC commands the arm at this quality. `false` for a number without a name.
+    /// Returns whether the KRC lets the remote computer command the arm at this link quality. `false` for a number
+    /// without a name.
     #[must_use]
     pub const fn permits_command(self) -> bool {
         matches!(self, Self::Bad | Self::Ok | Self::Perfect)

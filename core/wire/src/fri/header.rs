@@ -45,7 +45,8 @@ impl Datagram {
     /// Returns the kind of FRI datagram that has this header.
     ///
     /// # Errors
-    /// `BadType` if the number is neither of the two; `BadLength` if the size is not that datagram's.
+    /// `BadType` if the identifying number in the header is that of neither kind; `BadLength` if the size in the header
+    /// is not that of the identified kind.
     pub fn of(header: &[u8; Self::HEADER_LEN]) -> Result<Self, WireError> {
         let [.., size_low, size_high, id_low, id_high] = *header;
         let id = u16::from_le_bytes([id_low, id_high]);

@@ -8,7 +8,8 @@ use crate::fields::{FieldVisitor, Value, Wire};
 /// The number of KRL variables of each type.
 const COUNT: usize = 16;
 
-/// The index of one of the sixteen variables of a type: 0 … 15 in the datagram, 1 … 16 in KRL.
+/// The index of a variable that a KRL program shares by FRI: each type (real, integer, boolean) has sixteen. It is
+/// 0 … 15 in the datagram and 1 … 16 in KRL.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]

@@ -34,8 +34,8 @@ const HAS_UNIT: bool = cfg!(any(
     all(target_arch = "aarch64", target_feature = "neon")
 ));
 
-/// Returns the nearest `f32`; of two equally near ones the even one. The bits are those of `as`, except that all NaN of one
-/// sign become the same NaN.
+/// Returns the `f32` nearest to the double `value`; of two equally near ones the even one. The bits are those of the
+/// cast `value as f32`, except that all NaN of one sign become the same NaN.
 #[must_use]
 #[inline]
 pub const fn to_f32(value: f64) -> f32 {

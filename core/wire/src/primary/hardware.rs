@@ -94,8 +94,8 @@ impl MasterboardDataCb2<'_> {
 
 sub_package! {
     type 3;
-    /// Masterboard data of CB3 and later: 72 B on 3.0 and 3.1, 74 B on 3.2 to 3.4, 75 B after. Euromap 67 (later called
-    /// IMMI) adds 16 B and shifts all fields behind its block.
+    /// The sub-package of masterboard data of CB3 and later: 72 B on software 3.0 and 3.1, 74 B on 3.2 to 3.4, 75 B
+    /// after. The interface Euromap 67 (later called IMMI) adds 16 B and shifts all fields behind its block.
     view MasterboardData;
     /// The values of [`MasterboardData`] in host order.
     repr MasterboardDataRepr;

@@ -7,8 +7,8 @@ use zerocopy::big_endian::{F64, I16, I32, U32};
 
 sub_package! {
     type 5;
-    /// Kinematics info: 225 B from 3.0 on; 9 B on an e-Series that reports only the status, which then follows the
-    /// header; 29 B with another meaning up to 1.5.
+    /// The sub-package of kinematics info, the arm's Denavit–Hartenberg parameters: 225 B from software 3.0 on; 9 B on
+    /// an e-Series that reports only the calibration status, at offset 5; 29 B with another meaning up to 1.5.
     view KinematicsInfo;
     /// The values of [`KinematicsInfo`] in host order.
     repr KinematicsInfoRepr;

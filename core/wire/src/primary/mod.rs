@@ -157,8 +157,9 @@ impl<'a> Message<'a> {
         self.kind
     }
 
-    /// Calls `visitor` for each field of the primary message. Forms that depend on the software are decoded for
-    /// `software`; parts whose form is not known, also because that is `None`, are reported as `raw` bytes.
+    /// Calls `visitor` for each field of the primary message. Parts whose form depends on the controller's software are
+    /// decoded in the form of `software`. They are reported as bytes named `raw` if `software` is `None` and the forms
+    /// differ, or if the form is not known.
     ///
     /// # Errors
     /// The first error inside the body. The fields before it have been visited, except those of unknown sub-packages.

@@ -69,7 +69,8 @@ pub(super) fn too_short(error: WireError) -> WireError {
     WireError { kind: WireErrorKind::BadLength, ..error }
 }
 
-/// Defines a sub-package from its table: [`layout!`](crate::layout) plus the header.
+/// Defines the types of a sub-package of a robot-state message from the table of its fields, as
+/// [`layout!`](crate::layout) does, and adds the reading and writing of the header.
 macro_rules! sub_package {
     (
         type $kind:literal;

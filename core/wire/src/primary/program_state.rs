@@ -17,7 +17,8 @@ pub const MAX_DEPTH: usize = 8;
 /// A program-state message. The common header is decoded at once, the payload on demand.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ProgramStateMessage<'a> {
-    /// The time of the message on the controller's clock (unit as in the robot mode data, unconfirmed).
+    /// The time of the message on the controller's clock \[µs\], since the controller was started. The unit is
+    /// unconfirmed; it is that of the robot mode data.
     pub timestamp: u64,
     /// The kind of program-state message, as a number.
     pub subtype: u8,
@@ -49,7 +50,8 @@ pub enum ProgramStatePayload<'a> {
         /// The text that describes the variable.
         text: Text<'a>,
     },
-    /// The payload of another kind, or values whose numbering is not known.
+    /// The undecoded payload: of another kind, or with values of variables whose type numbering is not known because
+    /// the controller's software is not.
     Raw {
         /// The number of the kind of program-state message, as received.
         subtype: u8,

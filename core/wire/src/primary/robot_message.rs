@@ -22,8 +22,8 @@ use zerocopy::big_endian::{I32, U64};
 /// A robot message. The common header is decoded at once, the payload on demand.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RobotMessage<'a> {
-    /// The time of the message on the controller's clock (unit as in the robot mode data, unconfirmed); all ones in the
-    /// messages sent right after connecting.
+    /// The time of the message on the controller's clock, since the controller was started. The unit is unconfirmed:
+    /// as in the robot mode data, ms on CB2 and µs after. All bits are ones in messages sent right after connecting.
     pub timestamp: u64,
     /// The part of the controller that sent the message, see [`MessageSource`].
     pub source: i8,
@@ -32,7 +32,7 @@ pub struct RobotMessage<'a> {
     bytes: Take<'a>,
 }
 
-/// The form of a robot message that changed between releases.
+/// The form of robot messages whose fields differ between software releases of the controller.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Form {
     /// The form of a robot message in software 1.x.
@@ -137,8 +137,9 @@ impl<'a> RobotMessage<'a> {
         self.bytes.rest()
     }
 
-    /// Decodes the payload in the form that `software` sends. If it is `None`, kinds whose form changed between
-    /// releases are decoded as far as all forms agree. Without the feature `messages`, kinds other than 3 and 6 remain raw.
+    /// Decodes the payload in the form that `software` sends. If `software` is `None`, kinds of message whose form
+    /// changed between releases are decoded as far as all forms agree. Without the feature `messages`, kinds other than
+    /// 3 (version) and 6 (error) remain raw.
     ///
     /// # Errors
     /// `Truncated` if the payload ends before its fields do; `BadLength` if a length in it is negative.

@@ -242,7 +242,7 @@ impl<'b> RobotStateWriter<'b> {
     /// Writes the robot-state message's length and returns it \[B\].
     ///
     /// # Errors
-    /// `BufferTooSmall` is the type's only error; it cannot occur after `new`.
+    /// `BufferTooSmall` if the buffer is shorter than the message's header; [`Self::new`] has excluded this.
     pub fn finish(self) -> Result<usize, WireError> {
         let mut put = Put::new(self.out, HEADER_LEN)?;
         put.value::<I32>(i32::try_from(self.written).unwrap_or(i32::MAX))?;
@@ -260,7 +260,8 @@ impl<'b> RobotStateWriter<'b> {
         Ok(())
     }
 
-    /// Converts the offset and need of a sub-package's `error` to those in the message's buffer.
+    /// Converts the `error` of writing a sub-package to one of the whole message: its offset, and the number of bytes
+    /// needed, then count from the start of the message's buffer.
     fn grown(&self, error: WireError) -> WireError {
         match error.kind {
             WireErrorKind::BufferTooSmall => {

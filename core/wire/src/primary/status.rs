@@ -157,7 +157,7 @@ impl CartesianInfo<'_> {
         [self.x(), self.y(), self.z(), self.rx(), self.ry(), self.rz()]
     }
 
-    /// Returns the TCP in the flange frame, x, y, z \[m\], rx, ry, rz \[rad\]; `None` before 3.1.
+    /// Returns the pose of the TCP in the flange frame, x, y, z \[m\], rx, ry, rz \[rad\]; `None` before software 3.1.
     #[must_use]
     pub fn tcp_offset(&self) -> Option<[f64; 6]> {
         Some([
@@ -172,7 +172,8 @@ impl CartesianInfo<'_> {
 }
 
 impl CartesianInfoRepr {
-    /// Returns the values for a TCP pose and a TCP offset, both x, y, z \[m\], rx, ry, rz \[rad\].
+    /// Returns the Cartesian info of a measured TCP pose in the base frame and a TCP offset, which is the pose of the
+    /// TCP in the flange frame. Both are x, y, z \[m\], rx, ry, rz \[rad\].
     #[must_use]
     pub const fn new(pose: [f64; 6], tcp_offset: [f64; 6]) -> Self {
         let [x, y, z, rx, ry, rz] = pose;
@@ -274,8 +275,9 @@ total! {
 
 sub_package! {
     type 10;
-    /// Safety data, internal to the vendor: 41 B on 3.5.3 and 5.0.5, 43 B after. The offsets are those of 43 B; without
-    /// the two flags all later fields are two bytes earlier. The meaning is derived from recordings.
+    /// The sub-package of safety data, such as the elbow position; internal to the vendor, derived from recordings. It
+    /// has 41 B on software 3.5.3 and 5.0.5, 43 B after. Stated offsets are those of 43 B; in 41 B the two flags are
+    /// missing and the fields behind them are two bytes earlier.
     view SafetyData;
     /// The values of [`SafetyData`] in host order.
     repr SafetyDataRepr;

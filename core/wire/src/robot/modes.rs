@@ -112,8 +112,8 @@ wire_enum! {
 }
 
 wire_enum! {
-    /// The program state of the real-time packet. The mapping is unconfirmed on 30003 (it is the `runtime_state` of
-    /// RTDE), so no decision is based on it alone.
+    /// The state of the controller's program, with the numbers of RTDE's `runtime_state`. It is unconfirmed that the
+    /// real-time packet of port 30003 uses these numbers, so no decision is based on its program state alone.
     ProgramState: i32 {
         Stopping = 0 "STOPPING",
         Stopped = 1 "STOPPED",

@@ -51,7 +51,8 @@ pub struct State<const N: usize> {
     pub robot_mode: Option<RobotMode>,
     /// The report of the controller's safety system.
     pub safety: Safety,
-    /// The state of the controller's program (unconfirmed mapping); `None` if the packet does not contain it.
+    /// The state of the controller's program; `None` if the packet does not contain it. If it is from the real-time
+    /// packet, the meaning of the numbers is unconfirmed.
     pub program_state: Option<ProgramState>,
     /// The factor on speeds by slider and limiter, 0 … 1; `None` if the packet does not contain it. The real-time
     /// packet contains only the limiter's factor, so the slider is missing until it is known from another source.
@@ -59,9 +60,10 @@ pub struct State<const N: usize> {
     /// The position of the speed slider, 0 … 1; `None` if the packet does not contain it.
     #[doc(alias = "target_speed_fraction")]
     pub speed_slider: Option<f32>,
-    /// The levels of the controller's digital inputs; bit 0 is the first.
+    /// The levels of the controller's digital inputs; bit 0 is the first. For an arm with FRI, the boolean variables
+    /// that the KRL program sends.
     pub digital_inputs: u64,
-    /// The digital outputs; bit 0 is the first. `None` if the packet does not contain them.
+    /// The levels of the controller's digital outputs; bit 0 is the first. `None` if the packet does not contain them.
     pub digital_outputs: Option<u64>,
     /// The payload of the arm in effect; `None` if the packet does not contain it.
     pub payload: Option<Payload>,

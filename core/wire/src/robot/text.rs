@@ -1,6 +1,6 @@
 //! A short text stored by value: a controller's message, cut to the available length.
 
-/// A text of at most `N` bytes of ASCII. Bytes that are not printable ASCII become `?`.
+/// A text of at most `N` bytes of ASCII, and at most 255. Bytes that are not printable ASCII become `?`.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct Text<const N: usize> {
     bytes: [u8; N],
@@ -8,7 +8,7 @@ pub struct Text<const N: usize> {
 }
 
 impl<const N: usize> Text<N> {
-    /// Returns a text of fixed capacity with the beginning of `bytes`, cut to `N` bytes.
+    /// Returns a text of fixed capacity with the beginning of `bytes`, cut to `N` bytes, or to 255 if `N` is larger.
     #[must_use]
     pub fn from_bytes(bytes: &[u8]) -> Self {
         let mut text = Self { bytes: [0; N], len: 0 };

@@ -62,7 +62,8 @@ impl core::fmt::Display for SoftwareVersion {
 }
 
 impl Generation {
-    /// Returns the period of control and publishing \[µs\]: 8 ms up to CB3, 2 ms after.
+    /// Returns the period \[µs\] in which controllers of this family control the arm and send its state: 8 ms up to
+    /// CB3, 2 ms after.
     #[must_use]
     pub const fn period_micros(self) -> u64 {
         match self {

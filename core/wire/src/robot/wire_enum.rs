@@ -1,8 +1,8 @@
 //! Enumerations of the wire. Every number is preserved: one without a name is `Unknown(raw)` and displayed with that
 //! number, because controllers extend these lists between releases.
 
-/// Defines an enumeration by its numbers of the named type, each with the controller's own name and, where that is not
-/// self-explanatory, its meaning.
+/// Defines an enumeration of values that are transmitted as numbers of the given integer type. Each value has its
+/// number, the controller's own name and, if the name is not self-explanatory, a meaning for the documentation.
 macro_rules! wire_enum {
     ($(#[$doc:meta])* $name:ident: $raw:ty { $($variant:ident = $value:literal $text:literal $($meaning:literal)?),+ $(,)? }) => {
         $(#[$doc])*

@@ -79,7 +79,7 @@ pub(super) struct Scanner {
     keys: [Vec<u8, KEY>; 2],
     /// The first half of a surrogate pair, until the second half is read.
     high: Option<u16>,
-    /// The index of the member that was found, and `true` if its value is `null`.
+    /// The index, in [`Member::path`], of the path at which a usable value was found; `true` if the value is `null`.
     found: Option<(u8, bool)>,
     value: Vec<u8, VALUE>,
     cut: bool,
@@ -112,7 +112,8 @@ impl Scanner {
         self.next = self.after(byte).unwrap_or(Next::Invalid);
     }
 
-    /// Returns the part of the JSON text that must follow this byte; `None` if the byte is invalid here.
+    /// Processes the next byte of the JSON text and returns the part of the text that must follow it; `None` if the
+    /// byte is invalid here.
     fn after(&mut self, byte: u8) -> Option<Next> {
         match self.next {
             Next::Text => self.text(byte),
@@ -213,7 +214,8 @@ impl Scanner {
         Some(self.ended())
     }
 
-    /// Returns the part of the JSON text that must follow a value.
+    /// Returns the part of the JSON text that must follow a value that has ended: the end of the text, or a comma or
+    /// closing bracket.
     const fn ended(&self) -> Next {
         if self.depth == 0 { Next::Done } else { Next::CommaOrEnd }
     }

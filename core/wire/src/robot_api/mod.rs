@@ -68,13 +68,13 @@ impl<'a> Call<'a> {
     /// An upper bound for the length of HTTP requests to a host whose name has at most 64 bytes \[B\].
     pub const MAX_LEN: usize = 320 + 2 * Argument::MAX_LEN;
 
-    /// Reads the description of the Robot API; `info.version` in it is the API's version.
+    /// The request for the description of the Robot API; `info.version` in the response is the API's version.
     pub const DESCRIPTION: Self = Self::Get("/openapi.json");
-    /// Reads the state of the controller's program.
+    /// The request for the state of the controller's program.
     pub const PROGRAM_STATE: Self = Self::Get(PROGRAM_STATE);
-    /// Resumes a paused program. The dashboard uses `play` for this.
+    /// The request to resume a paused program. The dashboard server has no such request: its `play` also resumes.
     pub const RESUME: Self = Self::Put { path: PROGRAM_STATE, key: "action", value: "resume" };
-    /// Reads whether the controller is in remote or local control.
+    /// The request for the control mode of the controller: remote or local control.
     pub const CONTROL_MODE: Self = Self::Get("/system/v1/controlmode");
 
     /// Returns the Robot API call that is equivalent to a dashboard request with this argument on this software; `None` if

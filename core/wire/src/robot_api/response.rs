@@ -151,13 +151,15 @@ impl Response {
         self.json.value()
     }
 
-    /// Returns 200 bytes of the response body, from its first byte that is not white space, without white space at their end.
+    /// Returns up to 200 bytes of the response body, from its first byte that is not white space, without white space
+    /// at their end.
     #[must_use]
     pub fn excerpt(&self) -> &[u8] {
         self.excerpt.trim_ascii()
     }
 
-    /// Returns the oldest software that has the API of this description; `None` if the response is not a description.
+    /// Returns the oldest controller software that has the API version that this response contains; `None` if the
+    /// extracted member is not a version or the status is no success.
     #[must_use]
     pub fn software(&self) -> Option<SoftwareVersion> {
         match self.value()? {

@@ -4,7 +4,8 @@
 
 use super::DataType;
 
-/// Splits a list of names joined by commas. `str::split` is not used, because it links a panic.
+/// Splits a list of names joined by commas. `str::split` is not used, because it would add code that can panic to the
+/// program.
 pub fn names(list: &str) -> impl Iterator<Item = &str> {
     let mut rest = list;
     core::iter::from_fn(move || {
@@ -15,7 +16,7 @@ pub fn names(list: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-/// Names of RTDE variables in their wire form, joined by commas.
+/// A list of names of RTDE variables in their wire form, joined by commas.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NameList<'a>(pub &'a [u8]);
 
@@ -84,7 +85,7 @@ impl<'a> Iterator for TypeWords<'a> {
 /// A controller's answer for one requested RTDE variable.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TypeWord<'a> {
-    /// The variable exists and has this type.
+    /// The requested RTDE variable exists, and its values have this type.
     Type(DataType),
     /// The controller's software does not have the variable.
     NotFound,

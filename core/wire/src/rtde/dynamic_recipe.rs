@@ -54,7 +54,7 @@ pub struct DynamicRecipe<'n, 'm> {
 }
 
 impl<'n, 'm> DynamicRecipe<'n, 'm> {
-    /// Returns a recipe without variables, for this direction.
+    /// Returns a recipe without variables, for inputs or outputs of the controller.
     #[must_use]
     pub const fn empty(direction: Direction) -> Self {
         Self { fields: &mut [], needed: 0, direction }
@@ -214,7 +214,7 @@ impl<'n, 'm> DynamicRecipe<'n, 'm> {
     }
 
     /// Writes the recipe's setup request, for all variables that are not absent, and returns its length \[B\].
-    /// `frequency` \[Hz\] is for outputs in version 2.
+    /// `frequency` \[Hz\] is the requested rate of data packages: only for outputs, in version 2 of the protocol.
     ///
     /// # Errors
     /// `BufferTooSmall` if `out` is shorter; `BadLength` if the names are longer than a controller accepts.
@@ -242,11 +242,12 @@ impl<'n, 'm> DynamicRecipe<'n, 'm> {
         Ok(put.written())
     }
 
-    /// Returns the values of an RTDE data package, to be read by the recipe's variables.
+    /// Returns the values of an RTDE data package, assigned to the recipe's variables. `values` are the bytes of all
+    /// values in the package.
     ///
     /// # Errors
-    /// `Truncated` or `BadLength` if their size differs from that of the recipe; `BadType` while the type of a variable
-    /// is unknown.
+    /// `Truncated` or `BadLength` if the number of bytes is not the size of the recipe's values; `BadType` while the
+    /// type of a variable is unknown.
     pub fn read<'r>(&'r self, values: &'r [u8]) -> Result<RecipeData<'r, 'n>, WireError> {
         let size = self.size().ok_or_else(|| WireError::new(WireErrorKind::BadType, 0, 0, 0))?;
         match size.cmp(&values.len()) {

@@ -298,8 +298,8 @@ pub fn absent() -> WireError {
     WireError::new(WireErrorKind::BadType, 0, 0, 0)
 }
 
-/// Returns the index in [`DataType::ALL`] of the type of the RTDE variable with this name. Does not compile for a name that
-/// is not in the registry.
+/// Returns the index in [`DataType::ALL`] of the type of the RTDE variable with this name. Does not compile for a name
+/// that is not in the registry.
 #[must_use]
 #[expect(clippy::panic, reason = "evaluated when compiling")]
 pub const fn type_number(name: &str) -> u8 {
@@ -342,7 +342,7 @@ pub const fn check_name(name: &str, direction: Direction) {
     assert!(Variable::named(name, direction).is_some(), "this variable does not travel in this direction");
 }
 
-/// Returns the value at offset `AT` of a data package's values \[B\].
+/// Returns the value at the offset `AT` \[B\] in the values of a data package.
 #[must_use]
 pub fn at<T: Data, const AT: usize, const SIZE: usize>(values: &[u8; SIZE]) -> T {
     const { assert!(AT.saturating_add(T::TYPE.size()) <= SIZE) };

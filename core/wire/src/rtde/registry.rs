@@ -39,8 +39,8 @@ pub enum Since {
     },
     /// The variable exists since a release for which there are not two sources that agree.
     Unconfirmed {
-        /// The first e-Series release that has the variable, as one source says or as it is estimated; `None` if it is not
-        /// known at all.
+        /// The first e-Series release that has the variable, as one source says or as it is estimated; `None` if it is
+        /// not known at all.
         reported: Option<SoftwareVersion>,
     },
 }

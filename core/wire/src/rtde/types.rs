@@ -25,7 +25,8 @@ mod sealed {
     pub trait Sealed {}
 }
 
-/// The RTDE type with this index in [`DataType::ALL`].
+/// A marker for the RTDE type with this index in [`DataType::ALL`]; its [`Typed::Host`] is the host's type of the
+/// values.
 #[derive(Debug)]
 pub struct Numbered<const TYPE: u8>;
 

@@ -15,8 +15,8 @@ use crate::sensor::SampleValue;
 pub const DATAGRAM_MAX: usize = 5 + 1 + 4 * SampleValue::CAPACITY;
 /// The length of the longest sensor datagram together with its checksum \[B\].
 const CONTENT_MAX: usize = DATAGRAM_MAX + 4;
-/// The length of the longest sensor frame with its zero \[B\]; stuffing adds one byte to contents of less than 254
-/// bytes.
+/// The length of the longest sensor frame, with the zero byte at its end \[B\]. Stuffing adds one byte to contents of
+/// less than 254 bytes.
 pub const FRAME_MAX: usize = 1 + CONTENT_MAX + 1;
 
 const _: () = assert!(CONTENT_MAX <= cobs::CONTENT_MAX, "one byte of stuffing in all");
@@ -47,7 +47,7 @@ impl Reading {
         Ok(Self { seq, value })
     }
 
-    /// Reads one sensor frame, without its zero.
+    /// Reads one sensor frame, without the zero byte at its end.
     ///
     /// # Errors
     /// [`NotAReading`]: `TooLong`, `Stuffing`, `Checksum`, `Malformed`, `Count`.

@@ -53,7 +53,7 @@ impl Reading {
         Sample { source, value: self.value, seq: self.seq, taken_at }
     }
 
-    /// Rejects a reading that does not have exactly `expected` numbers.
+    /// Returns the reading if it has exactly `expected` numbers.
     ///
     /// # Errors
     /// [`NotAReading::Count`] if the number differs.
@@ -111,7 +111,8 @@ pub enum NotAReading {
     Count {
         /// The number of values found in the reading, saturating.
         found: u8,
-        /// The possible number of values that is nearest to the one found, 1 or 6, or the number expected of this sensor.
+        /// The possible number of values that is nearest to the one found (1 or 6), or the number expected of this
+        /// sensor.
         expected: u8,
     },
     /// A sensor's frame has invalid byte stuffing: bytes were lost, or it is not a frame.

@@ -8,8 +8,8 @@ use crate::time::Instant;
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct SourceId(pub u8);
 
-/// The one to six numbers of a sensor's reading, in the sensor's unit; after a [`Scale`](super::Scale) in the SI unit that
-/// the control law requires.
+/// The one to six numbers of a sensor's reading, in the sensor's unit; after a [`Scale`](super::Scale) in the SI unit
+/// that the control law requires.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]

@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use outrigger::requests::failure_text::{reason, text};
 
-/// Formats a run's JSON answer to a request as text for people, with a line end.
+/// Formats the JSON answer of a run or a board to a request as text for people, with a line end.
 pub(super) fn of(answer: &Value) -> String {
     let mode = text(answer, "mode");
     let epoch = answer.get("epoch").and_then(Value::as_u64).unwrap_or_default();
@@ -34,7 +34,7 @@ pub(super) fn of(answer: &Value) -> String {
 }
 
 /// Returns a line that names the process that sent `answer`: its number, if the kernel reports it, and its user. `None`
-/// for answers to requests other than for the status, a start or a stop.
+/// for answers to requests other than for the status, a start, a resumption or a stop.
 pub(super) fn answered_by(answer: &Value, (process, user): (Option<i32>, u32)) -> Option<String> {
     let names = matches!(text(answer, "do"), "status" | "request" | "resume" | "release");
     let process = process.map_or_else(|| "a process".to_owned(), |number| format!("process {number}"));
@@ -63,8 +63,8 @@ fn reason_of_end(answer: &Value) -> Option<String> {
     Some(format!("{} ({})", text(left, "text"), text(left, "name")))
 }
 
-/// Returns the result of the motion in the status `answer`, as success or failure; `None` while the motion
-/// continues.
+/// Returns the result of the motion in the status `answer`, as success or failure; `None` while the motion waits or
+/// runs, or if the status has no motion.
 pub(super) fn end_of_motion(answer: &Value, robot: &str) -> Option<Result<String, String>> {
     let motion = answer.get("motion")?;
     let percent = motion.get("percent").and_then(Value::as_u64).unwrap_or_default();

@@ -88,7 +88,8 @@ impl Board {
         Ok(())
     }
 
-    /// Sends one request to the board, and waits for its answer. Returns `None` if no answer arrived before `until`.
+    /// Sends one request to the board, and waits for its answer until `until`, but no longer than [`SILENCE`] unless an
+    /// output or the dashboard server is involved. Returns `None` if no answer arrived in that time.
     ///
     /// # Errors
     /// [`Failure::Interrupted`] if a signal arrived before the answer, and other failures of the connection.
@@ -267,8 +268,8 @@ mod tests {
 
     use super::*;
 
-    /// Serves requests as a board does until the thread ends. The board is in `Monitor` at first, and in `Command`
-    /// from its tenth answer on.
+    /// Serves requests as a board does, until the thread ends. Reports the mode `Monitor` at first, and the mode
+    /// `Command` from its tenth answer on.
     fn serve(socket: &UdpSocket, key: Key, clock: Clock) {
         let (mut service, epoch, mut answers) = (Service::<SocketAddr>::new(key, [7; 32]), Epoch::default(), 0);
         loop {

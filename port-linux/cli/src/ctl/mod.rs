@@ -29,17 +29,17 @@ use outrigger::host::signals::{OnSignal, Signals};
 use outrigger::released::ReleasedBy;
 use outrigger::requests::{causes_motion, failure_text};
 
-/// The longest line that a run may send as an answer \[B\]; a longer one is an error.
+/// The longest line that a run (process of `outrigger run`) may send as an answer \[B\]; a longer one is an error.
 const LONGEST_ANSWER: usize = 1 << 20;
 
-/// The longest time for which the requests are repeated if the run closes this client's connection in favour of another
-/// client, and the pause between two attempts.
+/// The times for a run that closes this connection in favour of another client, because the number of clients is
+/// limited: the longest time for which the requests are repeated, and the pause between two attempts.
 const NO_PLACE: (Duration, Duration) = (Duration::from_secs(2), Duration::from_millis(50));
 
 /// The interval at which signals to this process are checked while an answer is awaited.
 const LOOK: Duration = Duration::from_millis(100);
 
-/// The longest wait for a run's answer to the withdrawal of an earlier request.
+/// The longest wait of `outrigger ctl` for the answer to the withdrawal of a request that it had sent before.
 const WITHDRAWAL: Duration = Duration::from_secs(2);
 
 /// Runs `outrigger ctl`.
@@ -146,7 +146,8 @@ impl Conversation<'_> {
     }
 }
 
-/// A connection of `outrigger ctl` to a run or a board, with the state of the request in progress.
+/// A connection of `outrigger ctl` to a run (process of `outrigger run`) or to a board that commands a robot, with the
+/// state of the request in progress.
 struct Conversation<'a> {
     args: &'a CtlArgs,
     clock: Clock,
@@ -176,7 +177,7 @@ struct Conversation<'a> {
     unread: Cell<bool>,
 }
 
-/// The result of waiting for the next line of a run.
+/// The result of waiting for the next line that a run (process of `outrigger run`) or a board sends.
 enum LineResult {
     Line(String),
     /// No line of the run or the board arrived within the time.
@@ -234,7 +235,9 @@ impl<'a> Conversation<'a> {
         Ok(())
     }
 
-    /// Returns the session's epoch for a request: the one given on the command line, or that of a status requested now.
+    /// Returns the epoch for a request: the one given on the command line, or that of a status requested now. The epoch
+    /// is a number that increases at each connection, failed arming and end of commanding; a request for an earlier one
+    /// is refused.
     fn epoch(&mut self) -> Result<Epoch, Failure> {
         match self.args.epoch {
             Some(epoch) => Ok(Epoch::from_number(epoch)),
@@ -591,8 +594,9 @@ mod tests {
         ask: CtlArgs,
     }
 
-    /// Runs the command with these arguments and a run that sends these answers and nothing more. Returns the
-    /// outcome, `true` if the requests may be sent again, and the lines that were sent.
+    /// Executes `outrigger ctl` with the arguments `words`, connected to a simulated run that sends `answers` and
+    /// nothing more. Returns the outcome, `true` if the requests may be sent again, and the lines that were sent to the
+    /// run.
     fn spoken(words: &[&str], answers: &str) -> (Outcome, bool, Vec<Value>) {
         let args = Words::parse_from([&["ask", "127.0.0.1"], words].concat()).ask;
         let (client, mut run) = Client::pair().expect("a pair");
@@ -608,8 +612,8 @@ mod tests {
         (outcome, again, sent)
     }
 
-    /// Runs the command with these arguments and answers. Returns the outcome, and `true` if the requests may be
-    /// sent again.
+    /// Executes `outrigger ctl` with the arguments `words`, connected to a simulated run that sends `answers`. Returns
+    /// the outcome, and `true` if the requests may be sent again.
     fn said(words: &[&str], answers: &str) -> (Outcome, bool) {
         let (outcome, again, _) = spoken(words, answers);
         (outcome, again)
@@ -630,7 +634,8 @@ mod tests {
         assert!(outcome.is_err() && !again, "there is no run");
     }
 
-    /// Runs the command with these arguments and answers. Returns the outcome, and the lines that were sent.
+    /// Executes `outrigger ctl` with the arguments `words`, connected to a simulated run that sends `answers`. Returns
+    /// the outcome, and the lines that were sent to the run.
     fn sent(words: &[&str], answers: &str) -> (Outcome, Vec<Value>) {
         let (outcome, _, sent) = spoken(words, answers);
         (outcome, sent)

@@ -14,19 +14,21 @@ use outrigger::released::ReleasedBy;
 use outrigger::requests::failure_text;
 use outrigger::show::{Progress, eprintln_lossy};
 
-/// The number of pieces of a motion file after which the sender checks for a refusal by the run, and the longest wait
-/// for one.
+/// The checks for a refusal by the run while a motion file is sent to it: the number of pieces between two checks, and
+/// the longest wait for a refusal in one check.
 const LOOK_AFTER: (usize, Duration) = (64, Duration::from_millis(1));
 
 impl Conversation<'_> {
-    /// Requests a motion to one target and waits for its end. The motion is cancelled if this process ends.
+    /// Requests that the run moves the arm to one target, and waits for the end of that motion. A signal to this
+    /// process, such as SIGINT, cancels the motion.
     pub(super) fn follow(&mut self, asked: ClientRequest<'_>) -> Outcome {
         let signals = Signals::listen(OnSignal::Nothing)?;
         let (line, answer) = self.exchange(asked)?;
         self.stay(signals, &line, &answer)
     }
 
-    /// Sends the motion in a file and waits for its end. Nothing moves before the run has received all of it.
+    /// Sends the pieces of the motion in `file` to the run, and waits for the end of that motion. Nothing moves before
+    /// the run has received all of them.
     pub(super) fn along(&mut self, pieces: Pieces, file: &Path) -> Outcome {
         let mut signals = Signals::listen(OnSignal::Nothing)?;
         let epoch = self.epoch()?;
@@ -70,7 +72,8 @@ impl Conversation<'_> {
         self.stay(signals, &line, &answer)
     }
 
-    /// Waits for the end of the motion that `answer` reports as started.
+    /// Shows the progress of the motion that `answer` reports as started, until its end. A signal to this process, such
+    /// as SIGINT, cancels the motion.
     fn stay(&mut self, mut signals: Signals, line: &str, answer: &Value) -> Outcome {
         self.tell(line, answer)?;
         let Some(number) = number_of(answer) else { return Err(super::odd(answer)) };

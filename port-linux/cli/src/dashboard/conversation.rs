@@ -197,8 +197,8 @@ impl<'a, T: Transport> Conversation<'a, T> {
         }
     }
 
-    /// Runs a sequence of requests and prints its steps. Returns the final message to print if nothing confirms that
-    /// the goal is reached, else `None`.
+    /// Sends the requests of a sequence, such as that for bringing up the robot, to the controller, and prints each
+    /// step. Returns the final message to print if no reply confirms that the sequence's goal is reached, else `None`.
     async fn carry_out(&mut self, sequence: &mut impl Sequence) -> Result<Option<String>, Failure> {
         let as_json = self.args.json;
         let mut output = std::mem::replace(&mut self.output, Ok(()));

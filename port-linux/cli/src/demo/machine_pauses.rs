@@ -17,8 +17,9 @@ use outrigger::host::clock::{Clock, std_now};
 const THREADS: usize = 3;
 /// The period in which each measuring thread is to be woken.
 const EVERY: StdDuration = StdDuration::from_millis(1);
-/// The computation of each measuring thread per wake-up while limits are determined, equal to that of a control loop
-/// that answers a robot. A thread that computes is delayed for longer than one that does nothing.
+/// The time for which each measuring thread computes per wake-up while the demo's link limits are determined, equal to
+/// that of a control loop that answers a robot. A thread that computes is delayed for longer than one that does
+/// nothing.
 const WORK: StdDuration = StdDuration::from_micros(60);
 /// The shortest pause of this machine that is recorded.
 const LEAST: Duration = Duration::from_millis(2);
@@ -44,8 +45,8 @@ impl Pauses {
         }
     }
 
-    /// Returns the longest pause between `from` and `until`. Of a pause that overlaps with that time in part, only
-    /// that part counts. Overlapping pauses of several threads are not added up, because each thread ran in between.
+    /// Returns the length of the longest pause of this machine between `from` and `until`. Of a pause that is only
+    /// partly in that time, only that part counts. Pauses are not added up.
     pub(super) fn longest(&self, from: Instant, until: Instant) -> Duration {
         let parts = self.0.iter().map(|pause| pause.until.min(until).since(pause.from.max(from)));
         parts.max().unwrap_or_default()
@@ -108,8 +109,8 @@ impl Watch {
         Ok(watch)
     }
 
-    /// Ends the computation of the measuring threads, and starts to read from the kernel how long this process's first
-    /// thread and those with these names wait for a processor, if the kernel counts it.
+    /// Adds threads to the measurement: this process's first thread and those with these `names`. Their waiting times
+    /// for a processor are read from the kernel, if it counts them. The measuring threads compute nothing from now on.
     pub(super) fn look_at(&self, names: &[&str]) {
         self.shared.works.store(false, Ordering::Relaxed);
         let own = std::process::id().to_string();

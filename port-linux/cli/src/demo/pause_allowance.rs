@@ -16,28 +16,30 @@ pub(super) const SOFTWARE: SoftwareVersion = SoftwareVersion::new(5, 15);
 /// The number of the demo's distance sensor in the engine.
 pub(super) const SENSOR: SourceId = SourceId(0);
 
-/// The longest measured pause of this machine with which the demo uses the default link limits, because they allow
-/// several such pauses in a row.
+/// The longest measured pause of this machine with which the demo uses the default link limits (limits on late and
+/// missing robot states), because they allow several such pauses in a row.
 const QUIET: Duration = Duration::from_millis(6);
 /// The part of the longest measured pause of this machine that the demo's link limits must cover \[%\]: more than all
 /// of it, because the minute after the measurement may have longer pauses than its two seconds.
 const RESERVE: u64 = 250;
-/// The link limit that is used on a machine with pauses, because checks with wider limits prove little. Pauses beyond
-/// it are compensated by slower time.
+/// The age limit of robot states that the demo uses on a machine with pauses. Self-checks with a wider limit would
+/// prove little, so that longer pauses are compensated by slower time.
 const WIDEST: Duration = Duration::from_millis(100);
 /// The largest factor by which time is slowed; the demo then takes minutes.
 const SLOWEST: u32 = 8;
 /// The least factor by which time is slowed if the machine was measured as quiet, so that the default limits are used,
 /// but pauses the demo for too long.
 const BECAME_BUSY: u32 = 4;
-/// The link limit that is used if the pauses are too long for [`WIDEST`] even at the slowest time.
+/// The age limit of robot states that the demo uses if this machine's pauses are too long for [`WIDEST`] even at the
+/// slowest time.
 const HOPELESS: Duration = Duration::from_millis(150);
-/// The fastest motion of the workpiece in a second \[mm\], from its heave of 8 mm every 9 s.
+/// The highest speed of the simulated workpiece \[mm/s\], from its heave with an amplitude of 8 mm and a period of 9 s.
 const FASTEST: f64 = 5.6;
 /// The largest error of the distance from tool to workpiece once the arm has settled, on a quiet machine \[mm\].
 const ERROR: f64 = 1.0;
 
-/// The link limits, check bounds and pace of time that the demo uses on this machine.
+/// The limits on late and missing robot states (link limits), the bounds of the self-checks, and the pace of time that
+/// the demo uses on this machine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Allowance {
     /// The longest pause of this machine that was measured, by the system's clock.
@@ -151,7 +153,7 @@ impl Allowance {
         config
     }
 
-    /// Returns a configuration under which none of the injected faults ends commanding.
+    /// Returns a configuration of the engine under which the link stall that the demo injects does not end commanding.
     pub(super) fn without_fallback() -> UrConfig {
         let stale_after = Duration::from_millis(900);
         Self { worst: Duration::ZERO, stale_after, slowed: 1 }.config()

@@ -19,7 +19,8 @@ use super::scenario_steps::{Ask, Fault, Script, View};
 use super::self_checks::Bounds;
 use super::simulated_cell;
 
-/// The period of a deliberate fault that the scenario does not announce.
+/// The period of a deliberate fault that occurs repeatedly and without a step of the demo's scenario: a link stall, or
+/// commands of another client.
 const SECRETLY_EVERY: Duration = Duration::from_millis(2_500);
 
 /// The period in which the deliberate fault [`Broken::ResumesByItself`] tries to resume commanding without the
@@ -53,7 +54,7 @@ pub(super) struct Scenario {
     requests: usize,
     newest: ControllerTime,
     pub(super) figures: Option<Figures>,
-    /// The time of the last deliberate fault that the scenario did not announce.
+    /// The time at which a deliberate fault without a step of the scenario last occurred; at first that of the start.
     secret: Instant,
 }
 

@@ -104,7 +104,7 @@ pub(super) struct Stop {
     pub(super) at_rest: Option<Instant>,
 }
 
-/// One fault of the scenario and its consequences.
+/// A round of the demo's scenario: an injected fault, the end of commanding that it causes, and the resumption.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Round {
     pub(super) fault: Fault,
@@ -129,9 +129,10 @@ enum Step {
     FallingBack,
     /// Waiting until the arm rests after a fallback that the scenario did not cause.
     Recovering,
-    /// Showing the reason why commanding ended for a while, before it is acknowledged.
+    /// Waiting for a while, so that a user can read why commanding ended, before the simulated operator acknowledges
+    /// it.
     Pausing,
-    /// Waiting until the arm is at standstill after the last release.
+    /// Waiting until the arm is at standstill after the simulated operator has ended commanding at the scenario's end.
     Ending,
     Over,
 }
@@ -155,7 +156,8 @@ pub(super) struct Script {
     pub(super) rounds: Vec<Round>,
     pub(super) requested: Option<Instant>,
     pub(super) armed: Option<Instant>,
-    /// The time at which the arm was at standstill after the last release.
+    /// The time at which the arm was at standstill after the simulated operator had ended commanding at the scenario's
+    /// end.
     pub(super) ended: Option<Instant>,
 }
 
@@ -183,7 +185,8 @@ impl Script {
         }
     }
 
-    /// Slows the session's time from `now` on, and makes the remaining faults and the end due at once.
+    /// Adapts the script to time of the session that passes `slowed` times slower than the system's from `now` on: the
+    /// remaining faults and the end become due at once.
     pub(super) fn slow(&mut self, now: Instant, slowed: u32) {
         self.slowed = slowed;
         self.end = self.end.min(now);

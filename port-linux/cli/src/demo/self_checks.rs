@@ -17,7 +17,7 @@ use crate::report::{Check, Verdict};
 const REST: f32 = 1e-3;
 /// The time for which the joint speeds must stay below [`REST`] until the arm counts as being at standstill.
 const AT_REST_FOR: Duration = Duration::from_millis(50);
-/// The longest time from the operator's request to the beginning of commanding.
+/// The longest permitted time from the simulated operator's first request to the beginning of commanding.
 const ARMING_BOUND: Duration = Duration::from_secs(8);
 /// The time within which the arm must be at standstill after the session's mode has changed to one that permits no
 /// motion.
@@ -28,14 +28,14 @@ const STOPPING: Duration = Duration::from_millis(100);
 struct Rest {
     /// The time from the fault to the beginning of the arm's standstill.
     took: Duration,
-    /// The speed of the fastest joint between the fault and standstill \[rad/s\].
+    /// The highest speed of any joint between the fault and standstill \[rad/s\].
     speed: f32,
     /// The farthest travel of a joint after the beginning of standstill \[rad\], caused by commands that were queued in
     /// the network and arrive late.
     later_travel: f32,
 }
 
-/// The bounds of the checks, and the values that they are computed from.
+/// The bounds of the demo's self-checks, computed from the values in the fields.
 pub(super) struct Bounds<'a> {
     pub(super) allowance: Allowance,
     pub(super) options: &'a Options,
@@ -204,7 +204,7 @@ impl Record {
         fastest
     }
 
-    /// Returns the results of every check, in the order of the scenario.
+    /// Returns the results of all self-checks of the demo, in the order of its scenario.
     pub(super) fn checks(&self, script: &Script, bounds: &Bounds<'_>) -> Vec<Check> {
         let mut checks = vec![armed(script), self.error_in_bounds(script, bounds)];
         for round in &script.rounds {

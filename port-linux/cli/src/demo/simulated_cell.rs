@@ -37,7 +37,8 @@ const READING_EVERY: Duration = Duration::from_millis(2);
 const SEEN: i32 = 30;
 /// The distance between two points of the drawn workpiece \[m\].
 const STEP: f64 = 0.01;
-/// The first port base that is tried when free ports are searched for.
+/// The first port base that is tried for the simulated controller. With port base B, the controller's port p is at B +
+/// p - 29999; these ports must be free.
 const FIRST_BASE: u16 = 40_000;
 
 /// The true state of the simulation at one instant.
@@ -176,7 +177,7 @@ impl World {
         })
     }
 
-    /// Returns the port base of the simulated controller.
+    /// Returns the port base B of the simulated controller, whose port p is at B + p - 29999.
     pub(super) fn port_base(&self) -> u16 {
         self.controller.port_base()
     }

@@ -63,9 +63,9 @@ pub(crate) fn run(
     }
 }
 
-/// Observes `controller` for this many seconds, and adds to `sheet` the findings about the link and the controller,
-/// judged for commanding by the configuration `judged`. `tapped` may give another reader access to the sockets' data;
-/// the value that it returns is dropped at the end.
+/// Observes `controller` for this many seconds. Adds to `sheet` the findings on whether link and controller are fit for
+/// commanding by the configuration `judged`. `tapped` may give another reader access to the sockets' data; the value
+/// that it returns is dropped at the end.
 ///
 /// # Errors
 /// [`Failure::Connection`] if there never was a session; those of `tapped`.
@@ -94,8 +94,8 @@ pub(crate) fn examine<const N: usize, C: Vendor<N>, K>(
     Ok(())
 }
 
-/// The number of times that the link's grade fell below the one that commanding needs during the check, and the
-/// worst of these falls.
+/// The number of times that the link's quality, in the four grades of FRI, fell during the check below the grade that
+/// commanding needs, and the worst of these falls.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Falls {
     count: u32,
@@ -149,8 +149,8 @@ impl<M: VendorUi, S> Examination<M, S> {
         Self { panel, seen: None, falls, needed: Grade::Ok, last_seconds }
     }
 
-    /// Returns the last observation of the robot, the falls of the link's grade, and a table of the link's figures in
-    /// the last ten seconds.
+    /// Returns the last observation of the robot, the falls of the link's quality below the grade that commanding
+    /// needs, and a table of the link's statistics in the last ten seconds.
     ///
     /// # Errors
     /// [`Failure::Connection`] if there was no session to observe.

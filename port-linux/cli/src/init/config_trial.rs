@@ -16,7 +16,8 @@ use outrigger::exit::{Failure, Outcome};
 use outrigger::host::os;
 use outrigger::show::say;
 
-/// The first port base that is tried when free ports are searched for.
+/// The first port base that is tried for the simulated controller. With port base B, the controller's port p is at B +
+/// p - 29999; these ports must be free.
 const FIRST_BASE: u16 = 40_000;
 /// The time that the dry run's process has to start and to stop the simulated arm, in addition to its own duration.
 const ENDING: Duration = Duration::from_secs(10);
@@ -78,7 +79,8 @@ pub(super) fn run(first: &First, seconds: u64) -> Outcome {
     Ok(())
 }
 
-/// Returns the arguments of a run of the configuration at `path` that ends after this many seconds.
+/// Returns the command-line arguments with which `outrigger run` runs the configuration at `path` for this many
+/// seconds.
 fn arguments(path: &Path, seconds: u64) -> [OsString; 4] {
     ["run".into(), path.into(), "--duration".into(), seconds.to_string().into()]
 }

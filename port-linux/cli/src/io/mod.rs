@@ -139,8 +139,8 @@ impl IoSession {
         done || self.page.error.is_some()
     }
 
-    /// Records and prints the result of setting an output of the robot. Intermediate news and a second result are
-    /// ignored.
+    /// Records and prints `news` about setting an output of the robot if it is a final result. News before the result,
+    /// e.g. that the value was sent, and a second result are ignored.
     fn finish(&mut self, write: Write, news: WriteOutcome) {
         let ours = !self.done.iter().any(|(done, _)| *done == write);
         if ours && !matches!(news, WriteOutcome::Sent | WriteOutcome::Overwritten) {

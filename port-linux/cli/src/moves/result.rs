@@ -26,7 +26,7 @@ pub(super) fn of_motion<const N: usize>(followed: &Followed<N>) -> String {
     }
 }
 
-/// The result of a motion or a move as a JSON object.
+/// The result of a motion from a file, or of a move to one target, as a JSON object.
 #[derive(Serialize)]
 #[serde(tag = "type", rename = "moved")]
 struct Moved {
@@ -164,7 +164,7 @@ pub(super) fn outcome_of_move(arrival: &Arrival) -> Outcome {
 }
 
 /// Returns the remark that no recording was written to `path`, because the arm was at the goal already and no session
-/// took place. `None` if there was one.
+/// took place. `None` if there was a session.
 pub(super) fn of_no_recording(path: &Path, is_done: bool, has_begun: bool) -> Option<String> {
     (is_done && !has_begun)
         .then(|| format!("{} is not written: nothing moved, so nothing was recorded", path.display()))

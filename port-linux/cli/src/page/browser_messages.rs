@@ -27,7 +27,7 @@ const REMEMBERED: usize = 128;
 /// The number of points along each side of the square over which a workpiece's heights are given.
 pub(crate) const SIDE: usize = 9;
 
-/// The surface in front of the tool: heights over a square, for a picture.
+/// The surface of a workpiece in front of the tool, as heights over a square, for the picture on the live page.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Workpiece {
     /// The centre of the square over which the heights are given, in the base frame \[m\].
@@ -56,8 +56,8 @@ pub(super) trait Messages: Send {
     /// `watched` is `true`.
     fn state(&mut self, watched: bool) -> Option<Numbered>;
 
-    /// Returns the number of robot states for which no message was produced, because an earlier one was still being
-    /// read.
+    /// Returns the number of robot states for which no message was produced, because the live page was still reading an
+    /// earlier state.
     fn left_out(&self) -> u64;
 
     /// Returns the next event of the session for the live page; `None` if there is none yet.

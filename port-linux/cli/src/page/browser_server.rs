@@ -20,8 +20,8 @@ use outrigger::json;
 
 /// The largest number of browser pages that show the session at once; further ones are refused.
 const MOST_WATCHING: usize = 64;
-/// The largest number of connections at once, including those that only load the page; further ones are closed
-/// unread.
+/// The largest number of connections that browsers may have to the live page's server at once, including those that
+/// only load the page; further ones are closed unread.
 const MOST_CONNECTIONS: usize = 128;
 /// The time within which a browser's request must be complete, and the answer to it be read.
 const PATIENCE: Duration = Duration::from_secs(5);
@@ -335,7 +335,8 @@ async fn tell(to: &mut OwnedWriteHalf, shared: &Shared, hearing: Hearing) {
     }
 }
 
-/// The counters that an open page shows about its own connection, as a JSON object.
+/// The counters that an open page shows, as a JSON object: those of all pages, and in `dropped` the number of states
+/// that this page missed.
 #[derive(Serialize)]
 #[serde(tag = "type", rename = "page")]
 struct Served {

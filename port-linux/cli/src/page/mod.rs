@@ -39,7 +39,8 @@ pub(crate) struct OnPage {
     workpiece: Mutex<Option<Look>>,
 }
 
-/// A function that returns the surface in front of the tool. It returns `None` if the surface is unknown.
+/// A function that returns the present surface in front of the tool, which the live page draws; `None` if it is
+/// unknown.
 type Look = Box<dyn FnMut() -> Option<Workpiece> + Send>;
 
 impl OnPage {

@@ -27,7 +27,8 @@ pub(crate) struct Frame {
     pub event: String,
 }
 
-/// The number of frames per second. Fewer would show as jumps in so slow a motion.
+/// The number of frames per second of the demo's moving picture. With fewer, the slow motion of the arm would show
+/// jumps.
 pub(crate) const FRAMES_PER_SECOND: f64 = 10.0;
 const WIDTH: f64 = 880.0;
 const HEIGHT: f64 = 470.0;
@@ -85,7 +86,8 @@ impl Picture {
         self.frames.len() as f64 / FRAMES_PER_SECOND
     }
 
-    /// Draws the mode and the last event: texts that replace each other over time.
+    /// Draws the mode of the session and its last event at the top of the moving picture: texts that replace each other
+    /// over time.
     fn headline(&self, svg: &mut String) {
         self.shown_while(
             svg,

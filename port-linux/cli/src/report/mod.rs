@@ -83,9 +83,10 @@ pub(crate) struct Report {
     pub checks: Vec<Check>,
     /// The most important numbers of the run, shown in a large font.
     pub figures: Vec<Figure>,
-    /// The start time of each mode; the last mode continues to the end.
+    /// The times at which the mode of Outrigger's control state machine changed, with the new mode; the last mode
+    /// continues to the end of the run.
     pub modes: Vec<(f64, Mode)>,
-    /// The time at which the link to the robot got each grade.
+    /// The times at which the quality of the link to the robot changed, with the new grade of FRI's four.
     pub grades: Vec<(f64, Grade)>,
     /// The time at which each fault began or ended, with a short description; the first one is shown in detail.
     pub faults: Vec<(f64, &'static str)>,
@@ -185,7 +186,7 @@ impl Report {
         Span::new(0.0, self.seconds)
     }
 
-    /// Returns the modes of the run as coloured bands for charts.
+    /// Returns the periods of the modes of Outrigger's control state machine, as coloured bands for charts.
     fn bands(&self) -> Vec<Band<'static>> {
         stretches(&self.modes, self.seconds, |mode| (mode_class(mode), mode.name()))
     }

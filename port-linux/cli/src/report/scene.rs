@@ -33,7 +33,7 @@ pub(crate) struct View {
     pub scale: f64,
 }
 
-/// The shapes of a scene in one view, as points of the picture.
+/// The arm, the workpiece and the sensor's ray of a drawing in one view, as points of the picture.
 pub(crate) struct Drawn {
     pub arm: Vec<Spot>,
     pub workpiece: Vec<Spot>,
@@ -173,7 +173,8 @@ pub(crate) fn points(spots: &[Spot]) -> String {
 mod tests {
     use super::*;
 
-    /// Returns a scene with a tool 50 mm above a flat workpiece at a height of 0.1 m.
+    /// Returns the objects of a drawing for the tests: an arm whose tool is 50 mm above a flat workpiece at a height of
+    /// 0.1 m.
     fn scene() -> Scene {
         Scene {
             arm: vec![[0.0; 3], [0.0, 0.0, 0.2], [0.3, 0.4, 0.15]],

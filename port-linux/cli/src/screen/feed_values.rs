@@ -12,7 +12,8 @@ const ENTRIES: usize = 1_000;
 /// The age up to which a motor temperature is shown; the slowest connection reports ten times a second.
 const FRESH: Duration = Duration::from_secs(2);
 
-/// A reader of the motors' temperatures from a session's feed, if there is one.
+/// A reader of the motors' temperatures from a session's feed (the queue of its traffic and events). Without a feed,
+/// the temperatures stay unknown.
 pub(super) struct TemperatureReader<'m> {
     streams: Option<Streams<'m>>,
     reader: Option<Reader>,

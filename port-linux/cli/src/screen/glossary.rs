@@ -27,7 +27,8 @@ macro_rules! terms {
     ($($word:literal $meaning:literal,)+) => { &[$(Term { word: $word, meaning: $meaning }),+] };
 }
 
-/// The words that a user must learn. Each is explained here only, and nowhere else on a screen.
+/// The terms that every user of the full-screen view must learn, with their meanings. The help on every page contains
+/// them, and no other text on a screen explains them.
 pub(super) const LEARNED: &[Term] = terms! {
     "mode" "what this program does with the arm at present; only in Command does it move the arm",
     "link quality" "how well the robot's states arrive: Unacceptable, Bad, Ok or Perfect",
@@ -41,8 +42,8 @@ pub(super) const LEARNED: &[Term] = terms! {
     "tracking error" "how far a joint is from its commanded position",
 };
 
-/// The values and figures on the screen, the codes of the robot's controller, and the keys; longer terms precede those
-/// that are a part of them.
+/// The other terms that a screen may show, with their meanings: values, codes of the robot's controller, and keys. The
+/// help on a page has those that the screen shows.
 const TABLE: &[Term] = terms! {
     "TCP" "tool centre point: the tip of the tool, as set on the robot",
     "I/O" "inputs and outputs of the controller and the tool",
@@ -211,12 +212,13 @@ pub(super) struct Found {
     /// The terms found, without duplicates: first the reasons by their names, then the others in the order of the
     /// tables.
     pub(super) terms: Vec<Term>,
-    /// The words on the screen that belong to no term of the glossary.
+    /// The words on the screen that neither belong to a term of the glossary nor are plain English, for a test.
     #[cfg(test)]
     pub(super) unexplained: Vec<String>,
 }
 
-/// Finds the terms in `rows`. A word that is a part of a longer term is only counted if it also occurs alone.
+/// Finds the terms of the glossary in the `rows` of a screen. A word that is a part of a longer term is only counted if
+/// it also occurs alone.
 pub(super) fn find(rows: &[String]) -> Found {
     let reasons = Reason::ALL.iter().map(|reason| Term { word: reason.name(), meaning: "" });
     let terms: Vec<_> = reasons.chain(LEARNED.iter().chain(TABLE).copied()).collect();

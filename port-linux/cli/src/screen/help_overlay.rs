@@ -10,7 +10,8 @@ use super::glossary::{self, LEARNED, Term};
 use super::page_style::{SOFT, broken, panel};
 use crate::screen::page_state::ScrollState;
 
-/// The width of the column of explained words, if there is space beside the meanings \[characters\].
+/// The largest width of the column of explained terms in the help \[characters\]. In a narrow help the column has a
+/// third of the width.
 const WORD: usize = 24;
 
 /// Draws over `area` the help for the page: first the glossary, then the explanation of what else is in the whole

@@ -19,7 +19,7 @@ use outrigger::show::{Key, seen};
 const ESCAPE: u8 = 0x1b;
 const CONTROL_C: u8 = 0x03;
 
-/// The number of rows that page up and page down scroll an explanation.
+/// The number of rows by which the keys page up and page down scroll the help.
 const PAGE: i16 = 10;
 
 /// Reads keys of standard input into `keys` as long as the process or the terminal exists. Keys that only change the
@@ -60,8 +60,8 @@ fn tell(press: KeyAction, keys: &UnboundedSender<Key>, place: &ScrollState) {
 /// The action that a key pressed in the full-screen view causes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum KeyAction {
-    /// End the command, for the cause with this name. Ctrl-C also arrives as a key, because a terminal in raw mode does
-    /// not send SIGINT.
+    /// End the command on behalf of this cause: the key q or Ctrl-C, which also arrives as a key, because a terminal in
+    /// raw mode does not send SIGINT.
     End(&'static str),
     /// Hide the explanation of the words on the page, or end the command if none is shown.
     Escape,
@@ -69,9 +69,9 @@ enum KeyAction {
     Turn(Turn),
 }
 
-/// Returns the actions of the keys in `bytes`, the result of one read. `seen` is the session's epoch on the screen,
-/// which a request of the user contains. Of the keys that send an escape sequence, only those that change the view have
-/// an action.
+/// Returns the actions of the keys in `bytes`, the result of one read. `seen` is the session's [`Epoch`] that the
+/// screen shows; a request of the user contains it. Of the keys that send an escape sequence, only those that change
+/// the view have an action.
 fn pressed(bytes: &[u8], seen: Epoch) -> impl Iterator<Item = KeyAction> + '_ {
     let mut rest = bytes;
     std::iter::from_fn(move || {

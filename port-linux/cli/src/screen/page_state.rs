@@ -30,7 +30,7 @@ pub(super) enum Turn {
 }
 
 impl ScrollState {
-    /// Applies the effect of a key; `pages` is the number of pages.
+    /// Changes the view by the effect of a key. `pages` is the number of pages of the view.
     pub(super) fn turn(&self, turn: Turn, pages: u16) {
         let page = self.page.load(Ordering::Relaxed);
         let to = match turn {

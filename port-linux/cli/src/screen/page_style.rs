@@ -58,7 +58,7 @@ impl Severity {
     }
 }
 
-/// Returns the name of a mode as a coloured badge for the screen.
+/// Returns the name of the session's mode as a coloured badge for the screen.
 pub(super) fn badge(mode: Mode) -> Span<'static> {
     let color = match mode {
         Mode::Offline => Color::Gray,
@@ -108,7 +108,7 @@ pub(super) fn broken(text: &str, width: usize) -> Vec<String> {
     rows
 }
 
-/// Returns the text of a value that a page shows, or the text [`UNKNOWN`] for `None`.
+/// Returns the `text` of a value in the form that a page shows, or [`UNKNOWN`] for `None`.
 pub(super) fn value(text: Option<String>) -> Span<'static> {
     text.map_or_else(|| Span::from(UNKNOWN).fg(SOFT).italic(), Span::from)
 }
@@ -177,8 +177,8 @@ impl Quantities<'_> {
 }
 
 impl Course {
-    /// Draws a plot of the newest columns, from the lowest value in them up to the highest, or to `span` above the
-    /// lowest if that is more. A constant value is drawn at the bottom.
+    /// Draws a plot of the quantity's newest columns, as many as fit into `area`. It reaches from the lowest value in
+    /// them up to the highest, or to `span` above the lowest if that is more. A constant value is drawn at the bottom.
     pub(super) fn draw(&self, span: f32, area: Rect, buffer: &mut Buffer) {
         let steps = u64::from(area.height) * 8;
         let bars = self.levels(usize::from(area.width), span, steps);

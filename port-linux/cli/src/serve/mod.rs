@@ -68,8 +68,8 @@ struct Server {
 }
 
 impl Server {
-    /// Starts to serve up to `most` readers at the address `listen` with the data from `reader`. `origin` is the time
-    /// at the start of the process's clock \[ns since 1970\].
+    /// Starts a TCP server at the address `listen` for up to `most` clients. It sends them the states and events that
+    /// `reader` receives from the session. `origin` is the time at the start of the process's clock \[ns since 1970\].
     ///
     /// # Errors
     /// [`Failure::BadInput`] if the address is not available.

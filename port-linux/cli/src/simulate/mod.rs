@@ -36,7 +36,7 @@ const LOOK: Duration = Duration::from_millis(50);
 /// The largest script file that the simulated controller reads \[B\].
 const SCRIPT_MAX: u64 = 16 << 20;
 
-/// Runs `outrigger sim ur`.
+/// Runs `outrigger sim ur`, a simulated controller of Universal Robots.
 ///
 /// # Errors
 /// [`Failure::Usage`] for an arm that never ran the software, and for scripts that are to use ROS 2 and cannot;

@@ -37,7 +37,7 @@ pub(crate) fn typed() -> io::Result<String> {
     line(io::stdin().lock(), TYPED)
 }
 
-/// Reads a line, with its line end, of at most `most` bytes.
+/// Reads a line of at most `most` bytes from `from`, with its line end.
 ///
 /// # Errors
 /// The errors of the operating system; [`ErrorKind::InvalidData`] for a longer line, and for bytes that are not

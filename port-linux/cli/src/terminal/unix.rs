@@ -47,7 +47,8 @@ fn is_hung_up(file: &impl AsFd) -> bool {
     answered.is_ok() && looked[0].revents().intersects(PollFlags::HUP | PollFlags::ERR | PollFlags::NVAL)
 }
 
-/// Returns `true` if the kernel reports one of `flags`, within `patience` if it is given.
+/// Returns `true` if the kernel reports one of `flags` for the open `file`. Waits for that, for `patience` at most if
+/// it is given.
 fn is_ready(file: &impl AsFd, flags: PollFlags, patience: Option<Duration>) -> io::Result<bool> {
     let patience = patience.and_then(|patience| Timespec::try_from(patience).ok());
     Ok(poll(&mut [PollFd::new(file, flags)], patience.as_ref())? > 0)

@@ -87,7 +87,7 @@ pub(super) struct Device {
 /// A recording that a board has sent completely.
 #[derive(Debug)]
 pub(super) struct Dump {
-    /// A description of the fallback that the recording is about.
+    /// A description of the recorded occasion: a fallback of the board, or an earlier run that ended in a restart.
     pub(super) of: String,
     /// The beginning of the name of the recording's file.
     pub(super) stem: String,
@@ -162,7 +162,8 @@ impl Device {
         self.heard.map(|at| at + span)
     }
 
-    /// Returns the notice that the board no longer sends telemetry. Called once per period of silence.
+    /// Returns the notice that the board no longer sends telemetry. The board counts as silent until its next datagram,
+    /// so that each period of silence is reported once.
     pub(super) fn fallen_silent(&mut self, now: Instant) -> Notice {
         let text = format!("{}: is it powered, its cable plugged in?", self.silence());
         self.heard = None;
@@ -170,7 +171,7 @@ impl Device {
     }
 
     /// Returns the notice about a period of a low grade of the board's link that is due at `now`; `None` if none is
-    /// due. `last` is `true` if the watch ends now, so that an unfinished period is reported, too.
+    /// due. `last` is `true` if `outrigger watch` ends now, so that an unfinished period is reported, too.
     pub(super) fn episode(&mut self, now: Instant, last: bool) -> Option<Notice> {
         self.episodes.next(now, last, false, Observer::Board)
     }

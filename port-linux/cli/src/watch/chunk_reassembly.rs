@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use outrigger_remote::telemetry::Chunk;
 use outrigger_wire::time::{Duration, Instant};
 
-/// The smallest average length of the pieces of a recording \[B\]. If there are more pieces than that allows, all are
-/// dropped.
+/// The smallest average length of the pieces of a recording \[B\]. If there are more pieces than that allows, all
+/// except the newest are dropped.
 const LEAST: u32 = 64;
 /// The number of pieces permitted beyond the limit that [`LEAST`] gives, because the last piece of each part may be
 /// short.
@@ -42,8 +42,8 @@ impl Pieces {
         Self { most, length: 0, bytes: BTreeMap::new(), have: 0, since: Instant::ZERO }
     }
 
-    /// Adds a piece that arrived at `now`. If the piece does not belong to those received before, or they are too
-    /// many or too old, those are dropped.
+    /// Adds a piece that arrived at `now`. The piece is dropped if it is empty or exceeds the data or their limit.
+    /// Those received before are dropped if they belong to other data, or are too many or too old.
     pub(super) fn take(&mut self, chunk: &Chunk<'_>, now: Instant) -> Taken {
         let Chunk { length, offset, bytes } = *chunk;
         let end = u64::from(offset) + bytes.len() as u64;

@@ -19,8 +19,8 @@ const BOARD: IpAddr = IpAddr::V4(Ipv4Addr::new(192, 0, 2, 60));
 /// The largest number of lines for one datagram: as many as the limit permits at once, and a report of each limit.
 const MOST_LINES: usize = 500 + 4;
 
-/// Reads telemetry as `watch` does: datagrams of a board, of other addresses, and pieces of longer data that are
-/// reassembled.
+/// Reads the fuzz input as telemetry, as `outrigger watch` does: datagrams of a board, of other addresses, and pieces
+/// of longer data that are reassembled.
 ///
 /// Asserts that displayed text does not control a terminal and is valid JSON; that recordings are no longer than the
 /// limit and have a name that is one part of a path; and that pieces are reassembled to the original data, in any
@@ -98,7 +98,8 @@ fn assert_notice(notice: &Notice) {
     assert_json(&text(notice));
 }
 
-/// Asserts that the text shown for a board does not control a terminal, and is one JSON object.
+/// Asserts that the displayed line about a board does not control a terminal, and that its JSON form is one object on
+/// one line.
 fn shown(device: &mut Device, now: Instant) {
     let Some(snapshot) = device.snapshot(now) else { return };
     assert_line(&snapshot.line());

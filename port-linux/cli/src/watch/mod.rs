@@ -29,7 +29,7 @@ const FIRST: Duration = Duration::from_secs(10);
 /// The time without telemetry after which the board, or the connection to it, counts as lost.
 const SILENCE: Duration = Duration::from_secs(3);
 
-/// Runs `outrigger watch`.
+/// Runs `outrigger watch`, which displays a board's telemetry and writes its recordings to files.
 ///
 /// # Errors
 /// [`Failure::Connection`] if the board has no address, or nothing was received from it; [`Failure::BadInput`] if the

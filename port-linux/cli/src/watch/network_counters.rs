@@ -53,7 +53,7 @@ impl Network {
         lines
     }
 
-    /// Returns the counters of the network controller that are not zero, as a text for people.
+    /// Returns the number of received frames and the other counters that are not zero, as a text for people.
     pub(super) fn summary(&self) -> String {
         let NetworkCounts { bad, unsent, link_losses, timeouts, bus_errors, restarts } = self.counts;
         let mut text = format!("{} frames received", self.frames);

@@ -162,8 +162,8 @@ impl<'d> Section<'d, '_> {
         numbers
     }
 
-    /// Reads `N` angles \[rad\] at `key` like [`numbers`](Self::numbers). `endless` names a joint by its index, with
-    /// the largest magnitude of its angle, which replaces `range` for this joint.
+    /// Reads `N` angles at `key` like [`numbers`](Self::numbers), in the unit of `range` \[rad or °\]. `endless` names
+    /// a joint by its index, with the largest magnitude of its angle, which replaces `range` for this joint.
     pub(crate) fn angles<const N: usize>(
         &mut self,
         key: &str,

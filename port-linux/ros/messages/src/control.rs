@@ -117,7 +117,7 @@ pub enum FollowError {
     /// The trajectory of the goal cannot be followed. Also for goals that were replaced, cancelled by another client or
     /// ended by a contact, and if commanding ended for a reason other than a tolerance.
     InvalidGoal = -1,
-    /// The trajectory of the goal names joints that this arm does not have.
+    /// The joints that the goal names are not those of this arm: one is missing or unknown.
     InvalidJoints = -2,
     /// The end of the requested trajectory was in the past when the goal arrived.
     OldHeaderTimestamp = -3,

@@ -205,7 +205,8 @@ mod tests {
     /// The text `ok` in CDR: its length including the terminating zero, its characters, and the zero.
     const OK: [u8; 7] = [3, 0, 0, 0, b'o', b'k', 0];
 
-    /// Checks that `message` is encoded as exactly these bytes after the encapsulation.
+    /// Asserts that `message` is encoded as `parts` after the encapsulation, and that these bytes are decoded to
+    /// `message`.
     fn has<M: Message + PartialEq + std::fmt::Debug>(message: &M, parts: &[&[u8]]) {
         let bytes = [&[0, 1, 0, 0], parts.concat().as_slice()].concat();
         assert_eq!(encode(message), bytes, "{}", M::TYPE);

@@ -109,7 +109,7 @@ impl fmt::Display for PublishTrigger {
     }
 }
 
-/// A topic that is published. A name without a leading `/` is below the node's namespace.
+/// A topic that the node publishes. A name without a leading `/` is below the node's namespace.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Topic {
     /// The topic's name, absolute or below the node's namespace.

@@ -1,7 +1,8 @@
 //! The hashes of message types, by which releases from Iron on distinguish layouts
 //! (`core/docs/protocol/ros2-surface.md` 6.1).
 
-/// The hashes of the message types that this crate sends or reads; they are the same in Jazzy and Lyrical.
+/// The known hashes of message types, by type name, for comparison with the hashes that other programs announce. They
+/// are the same in Jazzy and Lyrical.
 const HASHES: &[(&str, &str)] = &[
     ("std_msgs/msg/Bool", "RIHS01_feb91e995ff9ebd09c0cb3d2aed18b11077585839fb5db80193b62d74528f6c9"),
     ("std_msgs/msg/Float64", "RIHS01_705ba9c3d1a09df43737eb67095534de36fd426c0587779bda2bc51fe790182a"),

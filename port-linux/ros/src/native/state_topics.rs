@@ -194,7 +194,8 @@ impl Readout<'_> {
         }
     }
 
-    /// Returns a bit of the robot's status; `None` if the status is not reported.
+    /// Returns a bit of the robot's status: 0 arm powered, 1 program running, 2 teach button, 3 power button; `None` if
+    /// the status is not reported.
     fn status(&self, bit: u32) -> Option<bool> {
         self.readings.bits(Variable::RobotStatusBits).map(|bits| bits >> bit & 1 == 1)
     }

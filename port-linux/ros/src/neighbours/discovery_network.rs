@@ -26,7 +26,7 @@ pub(crate) enum Multicast {
     Returns,
     /// The test datagram to the multicast group was not received by this machine.
     Lost,
-    /// Sending the test datagram or listening for it failed, for this reason.
+    /// The test datagram could not be sent, for this reason.
     Refused(String),
 }
 

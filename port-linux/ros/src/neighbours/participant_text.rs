@@ -45,8 +45,8 @@ impl Neighbourhood {
         self.prefixes().into_iter().map(|of| self.program(of)).collect()
     }
 
-    /// Returns every participant that has announced an endpoint or a node. A participant that has only announced
-    /// itself is left out, because its announcement may arrive although nothing can be sent to it.
+    /// Returns the identifiers of the participants that have announced an endpoint or a node. A participant that has
+    /// only announced itself is left out, because its announcement may arrive although nothing can be sent to it.
     pub(crate) fn prefixes(&self) -> BTreeSet<Prefix> {
         let nodes = self.nodes.iter().map(|nodes| nodes.prefix);
         self.endpoints.iter().map(|endpoint| prefix(endpoint.gid)).chain(nodes).collect()

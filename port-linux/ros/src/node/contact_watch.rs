@@ -48,7 +48,7 @@ impl ContactWatch {
         Ok(Self { action, holder: Holder::Nobody, asked: None, off: false })
     }
 
-    /// Handles data that arrived for the action; returns it if it is for another recipient.
+    /// Handles `arrival` if it belongs to the action `detect_tool_contact`; returns it otherwise.
     pub(super) fn arrival<const N: usize>(
         &mut self,
         arrival: Arrival,
@@ -92,8 +92,8 @@ impl ContactWatch {
         Ok(())
     }
 
-    /// Requests from the control loop to watch for contacts. Fails unless the arm is commanded and no other watch for
-    /// contacts is on, and if the queue of requests is full.
+    /// Requests from the control loop to watch for contacts. Fails if the arm is not commanded, if another watch for
+    /// contacts is on, or if the queue of requests is full.
     fn ask<const N: usize>(&mut self, client: &mut Client<N>) -> Result<(), String> {
         let status = client.status();
         if status.mode != Mode::Command {

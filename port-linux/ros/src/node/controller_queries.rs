@@ -29,7 +29,7 @@ impl Listing {
         Ok(Self { offers, arm, distro })
     }
 
-    /// Answers a call of a service of the `controller_manager`; returns the data if it is for another recipient.
+    /// Answers `arrival` if it is a call of a service of the `controller_manager`; returns it otherwise.
     pub(super) fn arrival(
         &self,
         arrival: Arrival,

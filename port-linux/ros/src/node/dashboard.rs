@@ -37,7 +37,7 @@ const WAITING: usize = 16;
 const LIMIT: Duration = Duration::from_secs(20);
 /// The time within which a dashboard call that takes minutes is answered.
 const LONG: Duration = Duration::from_secs(900);
-/// The least time before a call's limit at which the call is still started when its turn comes.
+/// The least time that a queued call must have left until its limit to be started; otherwise it is answered as failed.
 const ROOM: Duration = Duration::from_secs(5);
 /// The longest wait for the end of the thread that calls the dashboard.
 const FAREWELL: StdDuration = StdDuration::from_secs(2);
@@ -89,8 +89,8 @@ pub(super) struct Dashboard {
 }
 
 impl Dashboard {
-    /// Starts the thread for the controller at `target`: its dashboard server, or its Robot API if there is no such
-    /// server. No connection is made before the first call.
+    /// Starts the thread that sends calls to the dashboard server of the controller at `target`, or to its Robot API if
+    /// there is no such server. No connection is made before the first call.
     ///
     /// # Errors
     /// [`Failure::BadInput`] if the operating system provides no thread.
@@ -297,7 +297,7 @@ async fn change_mode(
     telling.change.result(ended.map_err(|ended| ended.to_string()))
 }
 
-/// The course of a goal of `SetMode` that reports its feedback whenever the feedback changes.
+/// The sequence of requests for a goal of `SetMode`, which also sends the goal's feedback whenever it changes.
 struct FeedbackReporter<'t> {
     change: ModeChange,
     told: Option<SetModeFeedback>,

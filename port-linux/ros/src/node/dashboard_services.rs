@@ -29,7 +29,7 @@ pub(super) struct Pendant {
     goal: Option<(u64, GoalId)>,
 }
 
-/// The node's services and action for the dashboard that were opened.
+/// The opened endpoints of the node's dashboard services and of its action `SetMode`.
 pub(super) struct Offered {
     offers: Vec<(In, &'static Offer)>,
     mode: Action,
@@ -54,7 +54,7 @@ impl Pendant {
         Self { dashboard, commands, offers, mode, next: 0, calls: BTreeMap::new(), goal: None }
     }
 
-    /// Handles data that arrived for the dashboard; returns it if it is for another recipient.
+    /// Handles `arrival` if it belongs to a service of the dashboard or to the action `SetMode`; returns it otherwise.
     pub(super) fn arrival(
         &mut self,
         arrival: Arrival,

@@ -74,7 +74,8 @@ pub(super) struct Arrival {
 /// A remark about another DDS participant; each is made once.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Remark {
-    /// A reader or writer of another participant requires a quality of service that is not offered.
+    /// An endpoint of another participant and one of this participant have qualities of service that do not match, so
+    /// no messages pass between them.
     Incompatible {
         /// The name of the topic in ROS 2 whose qualities of service do not match.
         topic: String,

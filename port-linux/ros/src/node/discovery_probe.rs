@@ -94,7 +94,7 @@ impl Probe {
         }
     }
 
-    /// Returns the network conditions found so far, for a node that announces itself to `peers` by name.
+    /// Returns the network conditions found so far, for a node that announces itself to each of `peers` individually.
     pub(super) fn surroundings(&self, peers: &[String]) -> Surroundings {
         let multicast = |sent: &Sent| match &sent.result {
             Err(error) => Multicast::Refused(error.to_string()),

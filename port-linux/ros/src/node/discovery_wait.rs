@@ -17,8 +17,8 @@ const PATIENCE: Duration = Duration::from_secs(10);
 pub(super) struct DiscoveryWait {
     place: Domain,
     seen: Neighbourhood,
-    /// The probe that receives the announcements of others and this participant's identifier, until the wait has been
-    /// reported.
+    /// The identifier of this participant, and the probe that receives the announcements of others; `None` once the end
+    /// of the wait has been reported.
     probe: Option<(Prefix, Probe)>,
     until: Instant,
 }
@@ -30,8 +30,8 @@ impl DiscoveryWait {
         Self { place, seen: Neighbourhood::default(), probe: Some((own, probe)), until: now + PATIENCE }
     }
 
-    /// Takes the other participants if they have changed. Returns `true` if one of them has announced a reader or
-    /// writer, and thus has discovered this node.
+    /// Records the other participants if `seen` contains them. Returns `true` if one of them has announced an endpoint
+    /// or a node, and thus has discovered this node.
     pub(super) fn meets(&mut self, seen: Option<Neighbourhood>) -> bool {
         if let Some(seen) = seen {
             self.seen = seen;

@@ -34,7 +34,8 @@ use outrigger::vendor::{Vendor, Wanted};
 
 /// The interval at which the thread that checks the domain wakes.
 const PACE: Duration = Duration::from_millis(5);
-/// The largest number of entries of the feed that are read before the end of the check is looked for again.
+/// The largest number of entries of the session's feed, which has all data exchanged with the robot, that are read
+/// before the thread checks again whether it is to end.
 const ENTRIES: usize = 64;
 /// The shortest duration of the check, however soon the robot has answered. Others announce themselves every 3 s
 /// (Fast DDS), 8 s (Cyclone DDS) or 10 s (RustDDS), and not all answer a new participant at once.
@@ -104,8 +105,8 @@ impl Watching {
         Ok(Self { settings, target, clock, until: clock.now() + LEAST, leaves, readers, came, worker })
     }
 
-    /// Reads the data that `controller` sends over `net` and on additional connections, from which topics are filled,
-    /// as long as the returned [`Apart`] is kept.
+    /// Lets the check read the data that `controller` sends over the returned [`Net`] and, as long as the returned
+    /// [`Apart`] is kept, on additional connections. The check reports the topics that this data does not fill.
     ///
     /// # Errors
     /// [`Failure::BadInput`] if the operating system provides no thread.

@@ -28,9 +28,9 @@ impl Domain {
         listed(&self.interfaces)
     }
 
-    /// Returns the domain, which is `domain` if given and else that of the environment, joined through `interface`,
-    /// and `peers` with those of the environment. Without `interface` the environment decides as for any node of ROS
-    /// 2: all interfaces, or loopback alone (`ROS_AUTOMATIC_DISCOVERY_RANGE`, `ROS_LOCALHOST_ONLY`).
+    /// Returns the domain to join. `domain` and `interface` take precedence over the environment; the hosts that it
+    /// names are added to `peers`. Without `interface`, the environment decides as for any node of ROS 2: all
+    /// interfaces, or loopback alone (`ROS_AUTOMATIC_DISCOVERY_RANGE`, `ROS_LOCALHOST_ONLY`).
     ///
     /// # Errors
     /// [`Failure::Usage`] for environment variables that cannot be followed.

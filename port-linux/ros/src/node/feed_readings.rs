@@ -3,8 +3,8 @@
 use crate::readings::{Port, Readings};
 use outrigger::feed::{EntryContent, Item, Message, Streams, VARIABLES};
 
-/// Stores a message received on `port` at `micros`. Returns `true` if the message was a state from which topics are
-/// to be published.
+/// Stores a message received on `port` at `micros` \[µs of the process's clock\] as readings. Returns `true` if the
+/// message was a state from which topics are to be published.
 pub(super) fn take(readings: &mut Readings, port: u16, micros: u64, message: &Message<'_>) -> bool {
     match message {
         Message::Realtime(_) => readings.state(Port::Realtime, micros, |to| message.visit_state(to)),

@@ -27,8 +27,8 @@ pub(super) struct Streams<const N: usize> {
     holds: Duration,
     /// The newest streamed command that arrived since the last step.
     newest: Option<Forwarded<N>>,
-    /// The progress of the clients' streams at the last step, with the control loop's counts of refused and expired
-    /// commands.
+    /// The control loop's counts of refused and expired streamed commands at the last step, by which new ones are
+    /// recognized.
     seen: Streaming,
 }
 

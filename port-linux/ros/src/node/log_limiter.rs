@@ -72,8 +72,8 @@ impl LogLimiter {
         Self { kinds: VecDeque::with_capacity(KINDS), pace, first, others }
     }
 
-    /// Returns the text to log for `line`; `None` if the line is left out because of a limit. Such lines are counted by
-    /// [`due`](Self::due).
+    /// Returns the text to log for `line`; `None` if the line is left out because of a limit. The number of such lines
+    /// is reported by [`due`](Self::due).
     pub(super) fn line(&mut self, line: Line, now: Instant) -> Option<String> {
         let Line { key, text, count } = line;
         let mut kind = self.take(key, now);

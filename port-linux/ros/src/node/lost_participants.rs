@@ -20,7 +20,8 @@ use crate::neighbours::{Prefix, discovery_port};
 
 /// The largest number of announcements stored, and the largest number of lost participants.
 const MOST: usize = 256;
-/// The number of participants of a machine that also receive messages at the port of an absent participant.
+/// The number of participants of a machine, the first ones, that also receive announcements at the port of an absent
+/// participant. If more did, too few of these ports would be left for other participants.
 const SPARES: u16 = 3;
 /// The longest announcement that is stored \[bytes\]: those of ROS 2 have 200 to 1 000.
 const LONGEST: usize = 8_192;
@@ -33,9 +34,9 @@ const AGAIN: Duration = Duration::from_secs(1);
 /// The largest number of topics announced in one message, because the message must stay below its limit; a name has
 /// at most some hundred bytes.
 const TOPICS: usize = 64;
-/// The length of the header of an RTPS message (RTPS 2.5, 9.4.4).
+/// The length of the header of an RTPS message \[bytes\] (RTPS 2.5, 9.4.4).
 const HEADER: usize = 20;
-/// The length of a submessage's header: its kind, flags and length (RTPS 2.5, 9.4.5.1).
+/// The length of a submessage's header \[bytes\]: its kind, flags and length (RTPS 2.5, 9.4.5.1).
 const SUBMESSAGE: usize = 4;
 const DATA: u8 = 0x15;
 const LITTLE_ENDIAN: u8 = 0x01;
@@ -72,11 +73,12 @@ struct Lost {
     sent_at: Option<Instant>,
 }
 
-/// Receives the announcements of DDS participants, and passes on those of participants that were lost.
+/// Receives the announcements of DDS participants, and passes on those of lost participants to this program's
+/// participant.
 #[derive(Debug)]
 pub(super) struct Returning {
-    /// The sockets that receive announcements. `true` marks the spare one, which receives messages sent to this
-    /// machine's participant ports.
+    /// The sockets that receive announcements. `true` marks the spare one at the port of an absent participant, which
+    /// receives announcements that are sent to individual ports of this machine.
     sockets: Vec<(bool, UdpSocket)>,
     /// A socket that sends to the multicast group through loopback. `rustdds` announces itself on loopback only to
     /// individual ports, because Linux reports that interface as one without multicast. Without this socket, Cyclone
@@ -90,12 +92,13 @@ pub(super) struct Returning {
     own: Prefix,
     heard: BTreeMap<Prefix, Announcement>,
     lost: BTreeMap<Prefix, Lost>,
-    /// The number of sample numbers that were assigned to repeated announcements so far.
+    /// The number of sample numbers that were assigned to messages for this program's participant so far.
     given: u32,
     look_at: Instant,
 }
 
-/// Returns the position of the number of the announcement in this message; `None` if it contains none.
+/// Returns the position of the sample number of a participant's announcement in an RTPS message; `None` if the message
+/// contains no announcement.
 fn announcement(message: &[u8]) -> Option<NumberField> {
     let mut begin = HEADER;
     loop {
@@ -185,7 +188,8 @@ impl Returning {
         }
     }
 
-    /// Handles an event of the participant. Returns the participant that has come back after it was lost.
+    /// Handles an event of this program's participant. Returns the participant that has come back after it was lost;
+    /// `None` if the event is another one.
     pub(super) fn learn(&mut self, event: &DomainParticipantStatusEvent, now: Instant) -> Option<Prefix> {
         match event {
             DomainParticipantStatusEvent::ParticipantDiscovered { dpd } => {
@@ -267,7 +271,8 @@ impl Returning {
         }
     }
 
-    /// Drops the announcements of the participants that have been silent for longest, if there is no more room.
+    /// Makes room if the limit is reached: drops the announcement of the participant that has been silent for longest,
+    /// and a lost participant, preferably one without a stored announcement.
     fn forget(&mut self, now: Instant) {
         if self.heard.len() >= MOST {
             let oldest = self.heard.iter().max_by_key(|(_, heard)| now.since(heard.at)).map(|(prefix, _)| *prefix);
@@ -289,7 +294,8 @@ mod tests {
 
     const WHO: Prefix = [1, 0x10, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12];
 
-    /// Returns an announcement after a submessage that names its recipient, as Cyclone DDS sends it.
+    /// Returns a message as Cyclone DDS sends it: a submessage that names the recipient, followed by a participant's
+    /// announcement with these flags and this writer.
     fn announced(flags: u8, writer: [u8; 4]) -> Vec<u8> {
         let mut message = b"RTPS\x02\x05\x01\x10".to_vec();
         message.extend(WHO);

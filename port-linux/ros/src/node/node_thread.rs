@@ -44,7 +44,8 @@ use outrigger::json;
 
 /// The interval at which the node's thread wakes.
 const PACE: Duration = Duration::from_millis(1);
-/// The largest number of entries of the feed that are published before requests of clients are served again.
+/// The largest number of entries of the session's feed, which has all data exchanged with the robot, that are published
+/// before requests of clients are served again.
 const ENTRIES: usize = 64;
 /// The longest wait for the node to leave the domain and to announce that it leaves.
 const PATIENCE: Duration = Duration::from_secs(2);
@@ -422,8 +423,8 @@ impl<const N: usize> Working<'_, N> {
         }
     }
 
-    /// Writes the log lines of this step, with a line for each topic whose subscriber requires a quality of service
-    /// that the node does not offer.
+    /// Writes the log lines of this step to the session's log and to `/rosout`, with a line for each topic whose
+    /// subscriber requires a quality of service that the node does not offer.
     fn tell(&mut self, mut remarks: Remarks) {
         let all = self.dds.remarks();
         for Remark::Incompatible { topic, theirs, ours } in all.iter().skip(self.remarks) {

@@ -38,8 +38,8 @@ pub(super) fn topics(settings: &Settings) -> Vec<(&'static Topic, String, Qos)> 
     of_driver.chain(of_native).chain(health::TOPICS.iter().copied().map(plain)).collect()
 }
 
-/// Returns the description of the node that these settings give. If `target`, the address of the controller, is given,
-/// the node offers the dashboard services and takes URScript programs.
+/// Returns the name, release and endpoints of a node with these settings. With `target`, the address of the controller,
+/// the endpoints under names of UR's driver include those of the dashboard services and of URScript programs.
 ///
 /// # Errors
 /// No error occurs in practice, because nothing is opened.

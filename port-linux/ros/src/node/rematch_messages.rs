@@ -24,7 +24,7 @@ const PID_TOPIC_NAME: u16 = 0x0005;
 const PID_TYPE_NAME: u16 = 0x0007;
 const PID_BUILTIN_ENDPOINT_SET: u16 = 0x0058;
 const PID_ENDPOINT_GUID: u16 = 0x005a;
-/// The bit in a participant's set of endpoints by which `rustdds` recognizes that it announces topics.
+/// The bit in a participant's set of endpoints by which `rustdds` recognizes that the participant announces topics.
 const TELLS_OF_TOPICS: u32 = 0x0800_0000;
 /// The encoding of a parameter list in little-endian order (RTPS 2.5, 10.2).
 const LITTLE_ENDIAN: [u8; 2] = [0, 3];
@@ -38,7 +38,8 @@ pub(super) struct Topic {
     pub(super) kind: String,
 }
 
-/// Returns a sample number too large to be reached by counting, its upper half first.
+/// Returns the sequence number of an announcement of a topic, with `low` as its lower half. The upper half, which comes
+/// first, is 1, so that no participant reaches this number by counting.
 fn number(low: u32) -> [u8; 8] {
     let mut bytes = [0; 8];
     bytes[..4].copy_from_slice(&1_u32.to_le_bytes());

@@ -58,7 +58,7 @@ pub(super) struct ClientRequests<const N: usize> {
     offers: Vec<(In, &'static Offer)>,
     natives: Vec<(In, &'static Offer)>,
     freedrive: In,
-    /// The topic on which clients send the force that an external sensor measures.
+    /// The topic on which clients send the force and torque that an external sensor measures.
     external_wrench: Option<In>,
     /// The topics of frames that other nodes publish; `true` marks the topic of fixed frames.
     tf: Vec<(In, bool)>,
@@ -350,8 +350,8 @@ impl<const N: usize> ClientRequests<N> {
         }
     }
 
-    /// Discards the requests that arrived before the node was stopped and have not begun, so that nothing moves
-    /// without a new request when it continues.
+    /// Discards the requests that have not begun, because the process was interrupted (e.g. by SIGSTOP) after they had
+    /// arrived. So nothing moves without a new request when the process continues.
     pub(super) fn discard(&mut self, dds: &mut Dds, remarks: &mut Remarks) {
         // A force mode and freedrive end if they are not renewed.
         self.guided = None;

@@ -24,10 +24,10 @@ use outrigger::host::worker::Worker;
 use outrigger::requests::{Client, Decided, RequestKind, UploadGuard, UploadPermit};
 use outrigger::script::{UploadListener, Words, upload};
 
-/// The severity from which on an error report of the controller fails a program whose goal requests this; also used for
-/// a report without a severity.
+/// The lowest severity of an error report of the controller that makes a URScript program fail if its goal requests
+/// that warnings do so. A report without a severity counts as one of this severity.
 const WARNING: i32 = 2;
-/// The severity from which on an error report of the controller fails every program.
+/// The lowest severity of an error report of the controller that makes any URScript program fail.
 const VIOLATION: i32 = 3;
 /// The text of the refusal while another URScript program is in progress.
 const BUSY: &str = "a script is running: wait for its end, or cancel it";

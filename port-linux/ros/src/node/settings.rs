@@ -79,18 +79,20 @@ pub struct Settings {
     pub(super) meshes: bool,
     /// The hosts to which the node announces itself individually, beside multicast.
     pub(super) peers: Vec<String>,
-    /// `true` if joint states under names of PolyScope X are outside the namespace.
+    /// `true` if the topics of joint states are outside the node's namespace, as on a PolyScope X controller. They are
+    /// then named `/joint_states`, for example.
     pub(super) joints_at_root: bool,
     /// The names of the arm's joints, in the order of the arm.
     pub(super) joints: &'static [&'static str],
-    /// The time for which a streamed joint command stays valid without a successor; then the arm is brought to
-    /// standstill, at the last of them if they are positions.
+    /// The time for which a streamed joint command is valid without a successor. Then the arm is brought to standstill.
+    /// If the stream consists of positions, the arm comes to rest at the last one.
     pub(super) forward_timeout: Duration,
     /// The time within which a client must publish on the topic of freedrive again, else freedrive ends.
     pub(super) freedrive_timeout: Duration,
     /// `true` if a goal while the arm is not commanded also counts as a request to command it.
     pub(super) goals_request: bool,
-    /// The choice of topics for inputs and outputs under names of PolyScope X.
+    /// The grouping of inputs and outputs into topics under names of PolyScope X: one topic for the control box and one
+    /// for the tool, or one for each port.
     pub(super) terminals: Terminals,
     /// The clock from which the published robot states have their stamps.
     pub(super) stamps: Stamps,
@@ -176,8 +178,8 @@ impl Settings {
         GuideLimits { renew_within: self.freedrive_timeout, ..GuideLimits::default() }
     }
 
-    /// Sets the configured sensor (source) that takes the readings of the topic `external_wrench`: one with six values
-    /// whose input is requests.
+    /// Sets the name of the configured sensor (source) that takes the readings of the topic `external_wrench`. In the
+    /// configuration it has `input = "requests"` and `values = 6`.
     #[must_use]
     pub fn with_external_wrench(self, source: Option<String>) -> Self {
         Self { external_wrench: source, ..self }

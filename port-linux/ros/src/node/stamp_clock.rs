@@ -8,10 +8,10 @@ const PACE: Duration = Duration::from_secs(1);
 /// differences occur because a thread may have to wait while it reads.
 const SET: u64 = 10_000_000;
 
-/// The time at which the process's clock was zero \[ns since 1970\].
+/// A converter of the process's time into stamps, by the time at which the process's clock was zero \[ns since 1970\].
 ///
-/// The value is constant, so that stamps have the same intervals as states, until the system's clock has been set
-/// anew. Two readings in succession must agree about that.
+/// That time stays constant, so that stamps have the same intervals as states. It changes only if two readings in
+/// succession agree that the system's clock has been set anew.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct StampClock {
     nanos: u64,

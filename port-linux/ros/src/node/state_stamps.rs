@@ -16,8 +16,8 @@ const OLDEST: i64 = 1_000_000;
 /// The smallest plausible age of a robot state when it is read \[µs\]; below it a clock has jumped.
 const YOUNGEST: i64 = -5_000;
 
-/// The divisor of the part of a change of the clocks' offset by which each report of the link corrects the stored
-/// offset.
+/// The divisor by which a change of the clocks' offset is smoothed: each report of the link corrects the stored offset
+/// by the measured change divided by this number.
 const SHARE: i64 = 8;
 /// The change of the clocks' offset from which on the measured offset is used at once \[µs\].
 const AT_ONCE: i64 = 1_000;
@@ -26,15 +26,16 @@ const AT_ONCE: i64 = 1_000;
 #[derive(Clone, Copy, Debug)]
 pub(super) struct ControllerClock {
     by: Stamps,
-    /// The controller's time in the newest state of the session's own connection \[µs\].
+    /// The controller's time in the newest robot state \[µs\]. States of the connection that reads additional variables
+    /// do not count.
     newest: Option<u64>,
     /// The offset of the clocks, ours minus the controller's \[µs\]; `None` until it is known.
     offset: Option<i64>,
 }
 
 impl ControllerClock {
-    /// Creates the mapping from the controller's clock; their offset is not known yet. `by` selects the time of arrival
-    /// or of the controller for stamps.
+    /// Creates the mapping from the controller's clock to the process's clock, whose offset is not known yet. `by`
+    /// selects whether stamps have the time of arrival or the controller's time.
     pub(super) const fn new(by: Stamps) -> Self {
         Self { by, newest: None, offset: None }
     }

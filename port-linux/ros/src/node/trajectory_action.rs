@@ -49,7 +49,7 @@ struct Served {
     name: &'static str,
     /// `true` if a goal is rejected while another motion is in progress.
     exclusive: bool,
-    /// The kind of command that a goal of the action is.
+    /// The kind of command as which goals of the action are accepted or rejected.
     command: Command,
     action: Action,
     /// The topic on which clients send trajectories without a goal, which therefore have no result; `None` if the
@@ -430,7 +430,8 @@ impl<const N: usize> TrajectoryActions<N> {
         self.current = Some(Current { by, number, cancelling: false, makes_room: false, rests_by: None, contacts });
     }
 
-    /// Accepts a trajectory goal of no length and ends it as reached.
+    /// Answers a trajectory goal whose end the arm is at already: accepts the goal, and ends it as reached without a
+    /// motion.
     fn is_there(&mut self, coming: PendingMotion<N>, dds: &mut Dds, stamp: Time) {
         let PendingMotion { by, asker, .. } = coming;
         if let Some((index, goal_id)) = by

@@ -29,11 +29,11 @@ variables! {
     RobotConnected: "is_robot_connected";
     /// 1 for a real arm, 0 for the controller's own simulation; on 30001 and 30002.
     RealRobotEnabled: "is_real_robot_enabled";
-    /// The control mode: 1 automatic or remote, see `ControlMode`; on 30001 and 30002 from 3.0 on.
+    /// The control mode of the joints: 0 position, 1 teach, 2 force, 3 torque; on 30001 and 30002 from 3.0 on.
     ControlMode: "control_mode";
     /// The temperature of the controller's master board \[°C\]; on ports 30001 and 30002.
     MasterBoardTemperature: "master_board_temperature";
-    /// The ranges of the control box's analog inputs; on 30001 and 30002.
+    /// The range numbers of the control box's analog inputs 0 and 1; on 30001 and 30002.
     AnalogInputRange: "analog_input_range";
     /// The safety state of the master board: 8 is OK; on 30001 and 30002 of 1.6 to 1.8.
     MasterSafetyState: "master_safety_state";
@@ -114,7 +114,8 @@ variables! {
     DigitalInputBits: "actual_digital_input_bits" | "digital_input_bits";
     /// The digital outputs as bits: standard 0–7, configurable 8–15, tool 16–17.
     DigitalOutputBits: "actual_digital_output_bits" | "digital_outputs";
-    /// The domains of inputs 0 and 1 and of outputs 0 and 1 as bits: set for V, else A.
+    /// The domains of the control box's analog inputs 0 and 1 (bits 0 and 1; by RTDE alone) and analog outputs 0 and 1
+    /// (bits 2 and 3): a bit is set for V, else A.
     AnalogIoTypes: "analog_io_types";
     /// Analog input 0 of the control box \[V or A\]; by RTDE \[V or mA\].
     AnalogInput0: "standard_analog_input0";

@@ -13,8 +13,9 @@ const POLL: Duration = Duration::from_millis(200);
 /// The longest wait for a robot mode after a request, or while the controller starts.
 const LIMIT: Duration = Duration::from_secs(60);
 
-/// Switches to a mode by requests to the dashboard. Safety mode and robot mode are queried before every step and
-/// while it waits. From `RUNNING` it reaches `IDLE` through `POWER_OFF`, because no request engages the brakes.
+/// A sequence of requests to the dashboard that switches the arm to the robot mode `POWER_OFF` or `IDLE`. Safety mode
+/// and robot mode are queried before every step and during waits. From `RUNNING`, `IDLE` is reached through
+/// `POWER_OFF`, because no request engages the brakes.
 pub(super) struct Power {
     wanted: RobotMode,
     state: State,

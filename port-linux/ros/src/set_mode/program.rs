@@ -13,8 +13,8 @@ use outrigger_wire::time::{Duration, Instant};
 /// brakes are released.
 const SETTLES: Duration = Duration::from_secs(1);
 
-/// Queries the state of the program, then acts as [`ProgramControl`]. The query is needed because stopping a program
-/// that does not run would be refused.
+/// A sequence of requests to the dashboard that queries the state of the loaded program, and starts or stops it by
+/// [`ProgramControl`] if needed. The query comes first because stopping a program that does not run would be refused.
 pub(super) struct Program {
     goal: ProgramGoal<'static>,
     control: ProgramControl<'static>,

@@ -25,7 +25,7 @@ const NO_FILE: &str = "it is no regular file";
 /// Bytes of recorded traffic, with the port and the time.
 #[derive(Clone, Copy, Debug)]
 pub struct Raw<'a> {
-    /// The number of the controller's port over which the bytes were sent or received.
+    /// The number of the stream of the bytes in feeds and recordings: the controller's port, `FRI` or `VARIABLES`.
     pub port: u16,
     /// `true` for bytes sent to the controller, `false` for bytes received from it.
     pub sent: bool,

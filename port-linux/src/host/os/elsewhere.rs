@@ -7,7 +7,8 @@ use rustix::fd::AsFd;
 
 use super::Scheduling;
 
-/// The flag of `poll` for the end of a connection. None is needed, because `poll` always reports the end here.
+/// The flag of `poll` for the end of a connection. It is 0, because on Windows and macOS `poll` reports the end without
+/// a flag.
 pub(crate) const ENDING: i16 = 0;
 
 /// The upper bound of the numbers of a machine's processors.

@@ -29,8 +29,8 @@ pub(crate) const PSEUDO_TERMINAL: OpenptFlags =
 /// The upper bound of the numbers of a machine's processors.
 pub(crate) const MOST_PROCESSORS: usize = CpuSet::MAX_CPU;
 
-/// The request code of `ioctl` that returns the unsent bytes of a socket, `SIOCOUTQ` of `linux/sockios.h`. It has
-/// the same number as `TIOCOUTQ`.
+/// The request code of `ioctl` for the number of bytes of a TCP socket that the peer has not acknowledged, `SIOCOUTQ`
+/// of `linux/sockios.h`. `TIOCOUTQ`, for the bytes that a serial device has not sent, has the same number.
 const SIOCOUTQ: rustix::ioctl::Opcode = libc::TIOCOUTQ as rustix::ioctl::Opcode;
 
 /// Puts the calling thread under `SCHED_FIFO` with `priority`.
@@ -97,7 +97,7 @@ pub(crate) fn scheduling() -> io::Result<Scheduling> {
 /// device and not yet transmitted.
 ///
 /// # Errors
-/// Returns the error of the operating system; `EINVAL` if the socket is not connected.
+/// Returns the error of the operating system; `EINVAL` for a listening socket.
 pub(crate) fn unacknowledged(socket: impl AsFd) -> io::Result<usize> {
     // SAFETY: `SIOCOUTQ` writes one `int`, as the getter declares.
     let bytes: libc::c_int = unsafe { ioctl(socket.as_fd(), Getter::<SIOCOUTQ, libc::c_int>::new()) }?;

@@ -19,9 +19,9 @@ const ABANDONED: Duration = Duration::from_secs(3_600);
 /// recording is deleted first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Kept {
-    /// The maximum number of recordings in the directory.
+    /// The maximum number of recordings by `whose` that the directory keeps, including a new one.
     pub files: usize,
-    /// The maximum number of recordings by `whose` in the directory, including a new one.
+    /// The maximum total size of the recordings by `whose` that the directory keeps, including a new one \[B\].
     pub bytes: u64,
     /// The kind of program whose recordings are counted and deleted.
     pub whose: RecordingOwner,
@@ -30,7 +30,7 @@ pub struct Kept {
 /// The program that wrote a recording, recognized by the name of the file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RecordingOwner {
-    /// A run on this machine, which has written the recording.
+    /// A process on this machine that commands a robot (`outrigger run`), which has written the recording.
     Run,
     /// A microcontroller board with this IP address that commands a robot, whose recording `outrigger watch` has
     /// received.

@@ -6,8 +6,9 @@ use outrigger_wire::time::Duration;
 use super::event_text;
 use crate::vendor::effect_lines::{Line, joints, open_positions};
 
-/// Returns lines about the KRC, whose measurements arrive at `listen`, and lines about the arm's worst-case coast (its
-/// motion after commanding has failed).
+/// Returns the lines with which `outrigger check` describes a configuration for a KRC: those about the controller,
+/// whose measurements arrive at `listen`, and those about the arm's worst-case coast (its motion after commanding has
+/// failed).
 pub fn checked(engine: &KrcConfig, listen: &str) -> [Vec<Line>; 2] {
     let mut robot = vec![];
     let mut say = |name, text| robot.push((name, text));

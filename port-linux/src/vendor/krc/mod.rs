@@ -174,7 +174,7 @@ impl VendorObserve<7, Krc> for KrcController {
     }
 }
 
-/// The data of a session with a KRC that a view shows.
+/// The data of a session with a KRC that the terminal and the web page show.
 #[derive(Clone, Copy, Debug)]
 pub struct KrcSeen {
     address: Option<SocketAddr>,

@@ -14,7 +14,7 @@ use crate::json;
 use crate::show::histogram::{self, Quantiles};
 use crate::vendor::{Summary, Tally};
 
-/// The counters of a run with a KRC. They are updated with each command sent.
+/// The counters of a run with a KRC: commands, grades of the link, fallbacks, and the engine's counters at its end.
 #[derive(Debug, Default)]
 pub struct KrcTally {
     /// `true` if a command was sent to the KRC and is not counted yet.
@@ -31,7 +31,7 @@ pub struct KrcTally {
     end: End,
 }
 
-/// The totals of the engine's counters at the end of a run.
+/// The engine's counters and histograms at the end of a run.
 #[derive(Debug, Default)]
 struct End {
     counts: KrcCounts,
@@ -99,7 +99,8 @@ impl Summary for KrcTally {
         }
     }
 
-    /// Formats the counters, the table and the histograms of a run for people.
+    /// Formats the summary of a run for people: counters, a table of the link's grades and the fallbacks, and
+    /// histograms of the link.
     fn text(&self) -> String {
         let End { counts, reflected, histograms } = &self.end;
         let percent = |part: u64| 100.0 * part as f64 / self.commands.max(1) as f64;

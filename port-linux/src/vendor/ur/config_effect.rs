@@ -8,8 +8,9 @@ use outrigger_wire::time::Duration;
 use super::{coast, command_paths};
 use crate::vendor::effect_lines::{Line, joints, open_positions};
 
-/// Returns lines about the configured robot, and lines about the worst-case coast (the arm's motion after commanding
-/// has failed), the effect of the pendant and the command paths.
+/// Returns the effect of a configuration that is checked, as two lists of lines: about the robot and its limits, and
+/// about the worst-case coast (the arm's motion after commanding has failed), the effect of the pendant and the command
+/// paths.
 pub fn checked<I>(control: &Control<I>) -> [Vec<Line>; 2] {
     let mut robot_lines = vec![];
     let mut say = |name, text| robot_lines.push((name, text));

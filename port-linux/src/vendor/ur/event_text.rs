@@ -52,7 +52,7 @@ impl PeerEvent for UrEvent {
     }
 }
 
-/// Describes an event of our program on the controller, which executes commands.
+/// Describes an event of Outrigger's program on the controller, which executes the commands.
 fn program(news: ProgramEvent) -> (String, Vec<(&'static str, String)>) {
     let said = |text: &str| (text.to_owned(), vec![]);
     match news {
@@ -115,7 +115,8 @@ fn program(news: ProgramEvent) -> (String, Vec<(&'static str, String)>) {
     }
 }
 
-/// Describes a connection to this process that did not identify itself as our program.
+/// Describes a connection from the controller to this process that did not identify itself as Outrigger's program on
+/// the controller.
 fn other(link: LinkId, bytes: u8, said: i32, version: i32) -> (String, Vec<(&'static str, String)>) {
     let expected = match link {
         LinkId::SCRIPT => "the URCap's question",

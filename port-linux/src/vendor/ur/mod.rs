@@ -71,8 +71,8 @@ pub fn looking(states: StatesFrom) -> UrConfig {
     UrConfig { peer: UrOptions { connect, ..UrOptions::default() }, ..UrConfig::default() }
 }
 
-/// Returns the settings of an engine that only observes, with the limits of `engine`. They do not contain the
-/// operator's inputs, the sensors and the claimed RTDE inputs, because nothing is sent.
+/// Returns the settings of an engine that only observes the robot, and judges its link and limits as `engine` does.
+/// They do not contain the operator's inputs, the sensors and the claimed RTDE inputs, because nothing is sent.
 #[must_use]
 pub fn judging_as(engine: UrConfig) -> UrConfig {
     let UrConfig { peer, link, mode, standstill, limits, .. } = engine;
@@ -101,7 +101,7 @@ pub fn replay(dump: &[u8], link: &mut LinkHistory) -> Result<Replayed, ReplayErr
     })
 }
 
-/// A Universal Robots controller that this process connects to, with the error of a connection that fails.
+/// A Universal Robots controller that this process connects to, with the newest errors of its connections.
 #[derive(Clone, Debug)]
 pub struct UrController {
     target: Target,
@@ -212,7 +212,7 @@ impl VendorUi for UrController {
     }
 }
 
-/// The data of a session with a Universal Robots controller that a view shows.
+/// The data of a session with a Universal Robots controller that the terminal and the web page show.
 #[derive(Clone, Copy, Debug)]
 pub struct UrSeen {
     state: Option<State<6>>,
@@ -290,8 +290,8 @@ impl Vendor<6> for UrController {
         Some(coast::describe(config, identity.software))
     }
 
-    /// Opens a connection to 30004 for more data than a session needs. Everything is received only if the session's
-    /// states may also come from another port than 30003.
+    /// Receives RTDE data for a recorder over a connection of its own to port 30004. Receives nothing if all variables
+    /// are wanted, but the configuration permits robot states only from port 30003.
     fn apart(
         &mut self,
         config: &UrConfig,

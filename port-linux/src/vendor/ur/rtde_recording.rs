@@ -87,8 +87,8 @@ pub(super) async fn follow(mut following: Following) -> Infallible {
     }
 }
 
-/// Opens a connection to RTDE and receives data until the connection ends. Returns `true` if data was received, and the
-/// reason for the end.
+/// Opens a connection to RTDE and receives data until the connection ends. Returns `true` if the controller had started
+/// to send data, and the reason for the end.
 async fn converse(following: &Following, software: SoftwareVersion) -> (bool, String) {
     let Following { at, wanted, clock, feed, remarks, .. } = following;
     let name = name_of(wanted.port());

@@ -58,7 +58,8 @@ struct Reaction {
 }
 
 impl Tracking {
-    /// Evaluates the joints' tracking errors in the newest robot state, after the law has answered it.
+    /// Evaluates the joints' tracking errors in the newest robot state, after the control law has computed the command
+    /// that answers it.
     pub(super) fn observe(&mut self, state: &State<6>, mode: Mode, law: &impl Law<6>, progress: Progress) {
         let Some(Setpoint { positions, velocities }) = law.motion().and_then(Motion::setpoint) else { return };
         if self.newest == Some(state.controller_time) {
@@ -218,7 +219,8 @@ mod tests {
         }
     }
 
-    /// Creates a servo whose motion is a tenth of a radian in one second. It is armed at zero.
+    /// Creates the control law whose tracking errors are measured. Its reference moves each joint by 0.1 rad in one
+    /// second, from the position 0.
     fn servo() -> JointServo<6> {
         let at = |q: f32, millis| Waypoint {
             setpoint: Setpoint { positions: JointPositions([q; 6]), velocities: JointVelocities::ZERO },

@@ -239,7 +239,7 @@ pub(super) enum Order {
 pub(super) enum Run {
     Host,
     Here(fn(&[Value], &Limits) -> Result<Value, FaultKind>),
-    /// The machine executes the function, in interpreter mode.
+    /// The [`Machine`](super::Machine) executes the function, which belongs to URScript's interpreter mode.
     Interpreter(Order),
     /// No component executes the function: a call ends the program.
     NotSimulated,

@@ -4,7 +4,7 @@
 use super::Signature;
 use super::table::{float, host, req};
 
-/// All built-in configuration functions of any controller software.
+/// The built-in functions that configure a controller, and those that read its settings, of any controller software.
 pub(super) static SETUP: &[Signature] = &[
     // A pendant writes these at the beginning of every program: terminals, the tool's connector, inputs with an action,
     // outputs that follow the state of the program.

@@ -81,7 +81,8 @@ const TOPIC: &[Param] = &[
     float("lease_duration", 0.0),
 ];
 
-/// All built-in functions of any controller software.
+/// The built-in functions of any controller software whose parameters are known, except the configuration functions
+/// in [`SETUP`](super::SETUP).
 pub(super) static ALL: &[Signature] = &[
     // Time.
     host("sleep", &[req("t")]),

@@ -7,7 +7,8 @@ use std::sync::LazyLock;
 use super::{ALL, FIRST, Run, SETUP, Signature};
 use outrigger_urscript::Version;
 
-/// All functions of the manual that are not simulated, of any software.
+/// The functions of `manual.tsv`, of any software, that are in neither [`ALL`] nor [`SETUP`]. They are known but not
+/// simulated.
 pub(super) static NAMED: LazyLock<Vec<Signature>> = LazyLock::new(|| {
     let executed = |name: &str| ALL.iter().chain(SETUP).any(|signature| signature.name == name);
     let lines = include_str!("../../manual.tsv").lines();

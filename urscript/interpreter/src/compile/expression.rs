@@ -35,8 +35,10 @@ fn binding(token: Token<'_>) -> Option<(u8, Infix)> {
     })
 }
 
-/// The weakest binding strength of operators that may occur in the operand of `not`, and in that of a sign.
+/// The weakest binding strength of an operator that may occur in the operand of `not`.
 const NOT: u8 = 4;
+/// The weakest binding strength of an operator that may occur in the operand of a sign. No operator with two operands
+/// binds so strongly.
 const SIGN: u8 = 7;
 
 #[derive(Clone, Copy)]
@@ -308,7 +310,7 @@ impl<'c, 's> Compiler<'c, 's> {
         Ok(())
     }
 
-    /// Compiles a call of a controller's function that the grammar itself names.
+    /// Compiles a call of a controller's function whose name is a keyword of URScript: `pause`.
     pub(super) fn call_without_arguments(&mut self, name: &str, position: Position) -> Result<(), CompileError> {
         let callee = self.callee(name, position)?;
         self.emit_call(&callee, Vec::new(), position);

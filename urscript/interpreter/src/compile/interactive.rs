@@ -9,7 +9,8 @@ use super::super::program::Program;
 use super::Compiler;
 
 impl Program {
-    /// Makes everything that is compiled from now on removable by [`Program::forget`].
+    /// Makes everything that is compiled into the program from now on removable by [`Program::forget`]: the lines of
+    /// interpreter mode.
     pub(super) fn seal(&mut self) {
         self.functions.seal();
         self.constants.seal();

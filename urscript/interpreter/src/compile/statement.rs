@@ -137,8 +137,8 @@ impl<'s> Compiler<'_, 's> {
         Ok(())
     }
 
-    /// Compiles a method call `.name(…)` after the indices of a variable and drops its value; returns `false` if none
-    /// follows.
+    /// Compiles a method call `.name(…)` if one follows the indices of a variable, with code that drops its value.
+    /// Returns `false` if none follows.
     fn is_method(&mut self, place: VariableSlot, indices: u32, position: Position) -> Result<bool, CompileError> {
         if !self.calls_method() {
             return Ok(false);

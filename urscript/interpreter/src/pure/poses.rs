@@ -83,8 +83,8 @@ pub(crate) fn pose_sub(args: &[Value], _: &Limits) -> Outcome {
     Ok(difference(Frame::of("pose_sub", args, 0)?, Frame::of("pose_sub", args, 1)?).to_value())
 }
 
-/// Returns the distance of two poses: the length of all six numbers of their difference. The manual only says that
-/// positions and rotations count. Assumed.
+/// Returns the distance of two poses: the square root of the sum of the squares of all six numbers of their difference
+/// (m and rad). This is assumed, because the manual only says that positions and rotations count.
 pub(crate) fn pose_dist(args: &[Value], _: &Limits) -> Outcome {
     let apart = difference(Frame::of("pose_dist", args, 1)?, Frame::of("pose_dist", args, 0)?);
     let turn = DVec3::from_array(vector(apart.turn));
@@ -106,8 +106,8 @@ pub(crate) fn interpolate_pose(args: &[Value], _: &Limits) -> Outcome {
 }
 
 /// Expresses a force with torque in another frame. Arguments: the frame of the result, and force with torque. The
-/// torque is reduced by the moment of the force about the new origin; the manual only says that the torque scales
-/// with the distance. Assumed.
+/// torque is reduced by the moment of the force about the new origin. This is assumed, because the manual only says
+/// that the torque scales with the distance.
 pub(crate) fn wrench_trans(args: &[Value], _: &Limits) -> Outcome {
     let frame = Frame::of("wrench_trans", args, 0)?;
     let [fx, fy, fz, mx, my, mz] = numbers("wrench_trans", args, 1)?;

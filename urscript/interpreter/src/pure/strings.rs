@@ -21,7 +21,8 @@ fn place(operation: &'static str, args: &[Value], index: usize, len: usize) -> R
     usize::try_from(at).ok().filter(|at| *at <= len).ok_or(FaultKind::IndexOutOfRange { index: at, len })
 }
 
-/// Returns the number of bytes of a text. A text stores one character for each byte that a program can write.
+/// Returns the length of a URScript text \[B\]: the number of its characters, because a text stores each byte of the
+/// program as one character.
 fn bytes(source: &str) -> usize {
     source.chars().count()
 }

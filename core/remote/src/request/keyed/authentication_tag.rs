@@ -8,7 +8,8 @@ use zerocopy::byteorder::big_endian::U64;
 use super::datagram_layout::{Kind, Nonce, TAG_LEN};
 use outrigger_wire::time::Instant;
 
-/// A prepared key of 32 bytes for authentication tags. `Debug` does not print it.
+/// A key of 32 bytes that client and service share, prepared for computing the authentication tags of datagrams.
+/// `Debug` does not print it.
 #[derive(Clone)]
 pub struct Key(Hmac<Sha256>);
 

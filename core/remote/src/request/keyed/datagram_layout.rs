@@ -3,7 +3,7 @@
 use zerocopy::byteorder::big_endian::{U16, U32, U64};
 use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout, Unaligned};
 
-/// The length of the longest keyed datagram \[B\].
+/// The length \[B\] of the longest keyed datagram, which is one that is authenticated with a shared key.
 pub const DATAGRAM_MAX: usize = 512;
 /// The length of a hello, which requests a session, and of the welcome that answers it \[B\].
 pub const HELLO_LEN: usize = size_of::<Hello>() + TAG_LEN;
@@ -11,7 +11,7 @@ pub const HELLO_LEN: usize = size_of::<Hello>() + TAG_LEN;
 pub const ANSWER_LEN: usize = size_of::<Turn>() + size_of::<Body>() + TAG_LEN;
 /// The length of the longest line of a keyed request \[B\].
 pub const BODY_MAX: usize = DATAGRAM_MAX - size_of::<Turn>() - TAG_LEN;
-/// The shortest length of a request line together with the blanks after it \[B\].
+/// The least length of the request line in a keyed datagram \[B\]: a shorter line is padded with blanks.
 pub(super) const BODY_MIN: usize = size_of::<Body>();
 /// The length of the authentication tag at the end of every datagram \[B\].
 pub(super) const TAG_LEN: usize = 32;
@@ -53,7 +53,7 @@ impl Head {
     }
 }
 
-/// A hello datagram, by which a client requests a session, without its tag.
+/// A hello datagram, by which a client requests a session, without its authentication tag.
 #[derive(Clone, Copy, Debug, FromBytes, IntoBytes, KnownLayout, Immutable, Unaligned)]
 #[repr(C)]
 pub(super) struct Hello {
@@ -62,7 +62,7 @@ pub(super) struct Hello {
     pub(super) zero: [u8; 16], // a welcome is no longer than this
 }
 
-/// A welcome datagram, by which the service opens a session, without its tag.
+/// A welcome datagram, by which the service opens a session, without its authentication tag.
 #[derive(Clone, Copy, Debug, FromBytes, IntoBytes, KnownLayout, Immutable, Unaligned)]
 #[repr(C)]
 pub(super) struct Welcome {

@@ -18,8 +18,8 @@ use outrigger_wire::time::{Duration, Instant};
 /// time.
 const PATIENCE: (Duration, Duration) = (Duration::from_millis(100), Duration::from_millis(800));
 
-/// A client of a [`Service`](super::Service). It makes one request at a time and repeats the datagram if no answer
-/// arrives; the request is carried out only once.
+/// A client that sends requests, authenticated with a shared key, to a [`Service`](super::Service). It makes one
+/// request at a time and repeats the datagram if no answer arrives; the request is carried out only once.
 #[derive(Clone, Debug)]
 pub struct Caller {
     key: Key,
@@ -41,7 +41,7 @@ pub struct Caller {
     event: Option<Event>,
 }
 
-/// An event that a client of keyed requests reports.
+/// An event that a [`Caller`] reports: its session with the service is open, or an answer arrived.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Event {
     /// A session with the service is open. The value is the present epoch of the session with the robot, a counter of

@@ -10,20 +10,21 @@ use outrigger_core::robot::{Reason, ReasonSet};
 use outrigger_wire::dashboard::Outcome;
 use outrigger_wire::time::Duration;
 
-/// The answer to a keyed request: its outcome, and the state of the session with the robot.
+/// The answer to a keyed request (one authenticated with a shared key): its outcome, and the state of the session with
+/// the robot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Reply {
     /// The outcome of the request that is answered.
     pub verdict: Verdict,
     /// The present mode of the control loop.
     pub mode: Mode,
-    /// The grade of the link to the controller, from unacceptable to perfect.
+    /// The quality of the link to the controller, in four grades from unacceptable to perfect.
     pub grade: Grade,
-    /// The first reason since the last acknowledgement for which arming or commanding ended; `None` if there is none.
+    /// The first fault since the last acknowledgement for which arming or commanding ended; `None` if there is none.
     pub latch: Option<Reason>,
     /// The reasons for which a request to command would be refused now.
     pub unmet: ReasonSet,
-    /// `true` if the process that commands is about to end.
+    /// `true` if the process that commands the robot is about to end.
     pub ending: bool,
 }
 
@@ -40,7 +41,7 @@ impl Default for Reply {
     }
 }
 
-/// The outcome of a keyed request.
+/// The outcome of a keyed request, which is one authenticated with a shared key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Verdict {
@@ -51,7 +52,7 @@ pub enum Verdict {
     WrongEpoch,
     /// The request was refused for this reason; `None` if the reason is not known.
     Refused(Option<Reason>),
-    /// The process that commands is about to end, or did not decide in time.
+    /// The process that commands the robot is about to end, or did not decide about the request in time.
     Ending,
     /// The outcome of setting an output of the controller.
     Output(OutputOutcome),
@@ -59,7 +60,8 @@ pub enum Verdict {
     NoNews,
     /// The output was not set, because too many output writes are pending.
     Full,
-    /// The request names an output or a source that does not exist here, or has the wrong number of values.
+    /// The request names an output of the controller or a sensor that does not exist here, or has the wrong number of
+    /// values.
     BadValue,
     /// The outcome of a command to the controller's dashboard server.
     Dashboard(Outcome),

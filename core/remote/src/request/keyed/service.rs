@@ -71,7 +71,7 @@ impl Counts {
     }
 }
 
-/// The identity of a keyed request: its session and its counter.
+/// The identity of a keyed request (one authenticated with a shared key): its session and its counter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Ticket {
     session: u64,
@@ -118,7 +118,7 @@ struct Session<A> {
     tag: [u8; TAG_LEN],
     /// The answer to the session's newest request, which is sent again for a repetition; `None` until there is one.
     answer: Option<[u8; ANSWER_LEN]>,
-    /// The challenge in the newest answer of the session.
+    /// The state of the challenge in the newest answer of the session: its number, and until when it can be used.
     challenges: Challenges<1>,
 }
 

@@ -12,8 +12,8 @@ use crate::link::Unacked;
 use outrigger_wire::time::{Duration, Instant, earliest};
 
 impl Ur<'_> {
-    /// Returns the age of the oldest data on the link that carries the motion that the controller has not acknowledged;
-    /// zero if all is acknowledged.
+    /// Returns the age of the oldest data that the controller has not acknowledged, on the link that carries the
+    /// motion; zero if all is acknowledged.
     pub(super) fn unacked_age(&self, now: Instant) -> Duration {
         let link = self.carrying();
         self.unacked.get(link.index()).map_or(Duration::ZERO, |unacked| unacked.age(now))

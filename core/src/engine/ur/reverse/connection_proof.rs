@@ -59,7 +59,8 @@ impl Reverse {
         whole.then(|| self.connected(now))
     }
 
-    /// Returns `true` if the program that connects was made of URScript text of this driver, which contains a token.
+    /// Returns `true` if the program that is to connect comes from a text of this driver, which contains a token as the
+    /// proof.
     fn has_token(&self) -> bool {
         !cfg!(feature = "urcap") || self.config.by != Delivery::Nobody
     }

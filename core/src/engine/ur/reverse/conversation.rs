@@ -38,8 +38,9 @@ impl Reverse {
         self.door_mut(link).refused(now)
     }
 
-    /// Takes note that a further connection of External Control is closed: one without a proof, or a part of the
-    /// program, which is then useless and ends.
+    /// Records that a further connection of External Control, for trajectories or commands, is closed. If our program
+    /// had made it, the other connections of the program are reset, because it is useless without this one. Returns the
+    /// event about it, if any.
     pub(in crate::engine::ur) fn closed_beside(&mut self, link: LinkId) -> Option<ProgramEvent> {
         let door = self.door_mut(link);
         let (unproven, of_ours) = (door.is_unproven(), door.is_taken());

@@ -44,7 +44,7 @@ const BEHIND: u64 = 100_000;
 const ALIVE: Duration = Duration::from_millis(40);
 /// The time after which a cancelled move without a result is cancelled again.
 const AGAIN: Duration = Duration::from_secs(1);
-/// The longest time in which an arm comes to rest after its slider was moved to 0 \[s\].
+/// The longest time in which an arm comes to rest after its speed slider was moved to 0 \[s\].
 const FALL: f32 = 0.5;
 /// The target speed up to which the arm counts as being at rest \[rad/s\].
 const SLOW: f32 = 0.001;
@@ -87,7 +87,8 @@ pub(super) struct Account {
     written: u32,
     told_all: bool,
     pursuit: PlanProgress,
-    /// The speed scaling that the arm may still have while it slows down after the slider.
+    /// The highest speed scaling, 0 … 1, that the arm may still have while it slows down after the speed slider was
+    /// lowered.
     scaling: f32,
     /// The controller's time in the newest state of the arm.
     newest: Option<ControllerTime>,
@@ -207,7 +208,8 @@ impl Reverse {
         Ok(Wrote::Order(made))
     }
 
-    /// Starts the approved move: at once if it goes to one place, and along waypoints once there are some.
+    /// Takes up the approved move. If it goes to one place, it is started at once; along waypoints it starts once
+    /// enough of them are known. Returns `true` if a control message was made.
     fn take_up(&mut self, approved: ApprovedMove<'_, 6>, number: MoveNumber) -> bool {
         let (asked, _authority) = approved.into_parts();
         let (now, account) = (self.moment.now, &mut self.forward.account);
@@ -332,8 +334,8 @@ impl Reverse {
         MotionProgress { mirrored, paused: false, on_course }
     }
 
-    /// Returns the time since the beginning of the move along waypoints, in the move's own time, which a lower speed scaling
-    /// slows down; `None` if no such move has begun.
+    /// Returns the time on the plan of the move along waypoints that the arm has reached, in the move's own time;
+    /// `None` if no such move has begun.
     pub(super) fn led_forward(&self) -> Option<Duration> {
         self.asked_move().filter(JointMove::leads_on)?;
         let account = &self.forward.account;
@@ -387,9 +389,9 @@ impl Reverse {
     }
 }
 
-/// Returns the point with a mark: the token of the program that was `made` by us, minus the number of its motion. A
-/// point that was cut has another number there, and so have the ones after it. UR's own program takes the number of the
-/// motion.
+/// Returns the point with its last number, the kind of motion, replaced by the token of our program (`made`) minus that
+/// kind. So our program recognises a point of which a part was lost, and any point read after it. UR's own program
+/// (`made` is `None`) gets the kind.
 pub(super) fn marked(point: TrajectoryPointRepr, made: Option<Made>) -> TrajectoryPointRepr {
     let raw = point.motion.raw();
     let motion = made.map_or(point.motion, |made| MotionType::from_raw(made.token.wrapping_sub(raw)));

@@ -32,8 +32,8 @@ impl Reverse {
         self.player.watches = stops;
     }
 
-    /// Orders the program to start freedrive or force mode; no other function makes this order. Returns `true` if it was
-    /// made.
+    /// Orders the program to start freedrive or force mode. Only `keep` makes another order of this kind, for force
+    /// mode together with a move. Returns `true` if the order was made.
     pub(super) fn guide(&mut self, _authority: Authority<'_>, number: MoveNumber) -> Result<bool, Reason> {
         let keep = PlayerOrderRepr { number: number.get(), ..PlayerOrderRepr::keep(self.counter) };
         let order = match self.player.guidance.ok_or(Reason::Internal)? {

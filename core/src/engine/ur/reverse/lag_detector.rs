@@ -8,7 +8,7 @@ use outrigger_wire::time::Duration;
 /// itself.
 const USUAL: u16 = 2;
 
-/// The counts of an arm that falls behind the positions that were sent.
+/// The detection of an arm that falls behind the positions that were sent.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
 pub(super) struct Lateness {
@@ -17,7 +17,7 @@ pub(super) struct Lateness {
     late: bool,
     /// `true` while the newest order to the program has positions.
     moves: bool,
-    /// `true` while points are taken out of the ring buffer of positions, and new ones arrive.
+    /// `true` once the ring buffer of positions has filled, for as long as new points are sent.
     flows: bool,
     /// The number of times that the arm fell behind the positions.
     times: u32,

@@ -308,7 +308,7 @@ impl Reverse {
         self.hang_up(ProgramStage::Away);
     }
 
-    /// Takes the two addresses of our connection to the controller: ours, and the controller's.
+    /// Stores the two addresses of our connection to the controller: ours, and the controller's.
     pub(super) fn ends(&mut self, ours: IpAddr, theirs: IpAddr) {
         self.door.ends(ours, theirs);
         self.script_mut().into_iter().for_each(|fetch| fetch.door.ends(ours, theirs));
@@ -374,7 +374,8 @@ impl Reverse {
         (self.is_ready() && !self.is_foreign()).then(|| self.answers.figures(now))
     }
 
-    /// Returns `true` if no end of a program is awaited any more after a shutdown, with the arm at rest since `rest`.
+    /// Returns `true` if a shutdown does not wait for the end of the program any longer, with the arm at rest since
+    /// `rest`.
     pub(super) fn has_left(&self, rest: Instant, now: Instant) -> bool {
         !self.carries() || now.since(rest) > HANG_UP
     }
@@ -392,8 +393,8 @@ impl Reverse {
         self.has_link_output() || self.sent.is_some() || !self.order.is_empty() || self.has_points()
     }
 
-    /// Returns `true` if [`poll_output`](Self::poll_output) has something, after making the next piece of a text for
-    /// it.
+    /// Makes the next piece of the program's text, unless another output waits. Returns `true` if
+    /// [`poll_output`](Self::poll_output) has something.
     pub(super) fn fetch(&mut self, config: &UrConfig) -> bool {
         let speaks = self.has_link_output() || !self.order.is_empty() || self.has_points();
         if !speaks {

@@ -100,12 +100,13 @@ mod tests {
     use outrigger_wire::robot::State;
     use outrigger_wire::time::Duration;
 
-    /// Returns a program that takes positions, of which the last is 0 for each joint.
+    /// Returns the driver's side of a program on this `path`, with 0 as the commanded position of each joint.
     fn reverse(path: CommandPath) -> Reverse {
         Reverse::new(&UrOptions { path, ..UrOptions::default() }, Limits::default())
     }
 
-    /// Takes a state at `millis` after the beginning, with a joint `off` from 0.
+    /// Passes a state to `program`, `millis` after the beginning, with a joint at `off` \[rad\] from its commanded
+    /// position 0. Returns the event about the convergence, if any.
     fn state(program: &mut Reverse, millis: u64, mode: Mode, off: f32, ended: bool) -> Option<ProgramEvent> {
         let mut state = State::default();
         state.positions.0[3] = off;

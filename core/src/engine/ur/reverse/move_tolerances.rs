@@ -10,7 +10,8 @@ use crate::trajectory::{Tolerances, Watch};
 use outrigger_wire::robot::{ControllerTime, State};
 use outrigger_wire::time::Duration;
 
-/// The highest age of the program's report of its place \[cycles\].
+/// The highest age of the program's report of its place on the plan, which the comparison with the plan allows for
+/// \[cycles\].
 const OLD: u64 = 3;
 
 /// The tolerances of a move along waypoints, and how well it keeps them.

@@ -51,7 +51,7 @@ pub(super) struct Player {
     /// its answer.
     #[cfg_attr(not(any(feature = "motions", feature = "record")), expect(dead_code, reason = "always `None`"))]
     locating: Option<Locating>,
-    /// The program's report, with the time when it last showed that it is running.
+    /// The status of moves that the program reports, with the time of the newest report.
     mirrored: Option<TimedFact<Mirrored>>,
     progress: i32,
     /// `guidance`: the parameters of freedrive or force mode that were set last; `watches`: a contact ends the motion.
@@ -243,7 +243,7 @@ impl Reverse {
     /// other way round.
     ///
     /// # Errors
-    /// `NoSuchProgram` if the path has no player, `ProgramAway` if its program does not run.
+    /// `NoSuchProgram` if the path has no program that executes moves, `ProgramAway` if its program does not run.
     #[cfg(feature = "motions")]
     pub(in crate::engine::ur) fn locate(&mut self, target: MoveTarget<6>) -> Result<(), Reason> {
         if !self.is_player() {
@@ -343,8 +343,8 @@ impl Reverse {
         legs.to(&self.in_line(to), last)
     }
 
-    /// Returns the waypoint as the program takes it: External Control takes its accelerations only after a leg that has
-    /// some.
+    /// Returns the waypoint as the program takes it: for External Control without accelerations, unless the waypoint
+    /// before it has some.
     fn in_line(&self, to: &Waypoint<6>) -> Waypoint<6> {
         #[cfg(feature = "urcap")]
         if self.is_foreign() {

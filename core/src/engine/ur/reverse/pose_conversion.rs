@@ -14,7 +14,7 @@ use outrigger_wire::player_messages::{PlayerOrderRepr, PlayerReport};
 use outrigger_wire::program_messages::What;
 use outrigger_wire::robot::Pose;
 
-/// The number of values of a place (joint positions or a pose), which the controller is queried for one by one.
+/// The number of values of a place (joint positions or a pose); the controller is asked for one value at a time.
 const VALUES: u8 = 6;
 
 /// The question to the controller about the joint positions or the pose of a place, and the values that the program has

@@ -16,7 +16,8 @@ impl Reverse {
         [self.order.made(), points]
     }
 
-    /// Returns the next order to the program that waits, then the points of a trajectory, without any other output.
+    /// Returns the order to the program that waits, then the points of a trajectory, for a comparison in a replay.
+    /// Discards all other output of the program's connections, and its text.
     pub(in crate::engine::ur) fn next_made(&mut self) -> Option<&[u8]> {
         while self.door.poll_output(LinkId::REVERSE).is_some() {}
         if let Some(fetch) = self.script_mut() {

@@ -30,10 +30,11 @@ const BEYOND: f32 = 0.02;
 /// The text of one place of a ring in the program: six joint positions, and the time of their arrival.
 const RING_ROW: &str = "z,z,z,z,z,z,z,\n";
 
-/// The size of the longest program text but the player's, without the places of a ring \[B\].
+/// The size \[B\] of the longest program text, without the places of a ring; the program that executes moves and that
+/// of External Control have sizes of their own.
 const MAX_LEN: usize = 4864;
-/// The size of the longest text of our program that executes moves and computes their motion \[B\]. No memory holds a
-/// whole text: it is sent in pieces.
+/// The size of the longest text of our program that executes moves and computes their motion \[B\]. Without the feature
+/// `urcap` no memory holds a whole text: it is sent in pieces.
 const PLAYER_LEN: usize = 8192;
 /// The size of the longest program text, including the program of External Control \[B\].
 #[cfg(feature = "urcap")]
@@ -174,7 +175,7 @@ impl Made {
 }
 
 /// Returns the highest number of orders for which a position may wait in the ring: as many as are sent while the arm is
-/// held for the longest time, and ten times as long as a position usually waits, for an arm that is slowed down.
+/// held for the longest time, and in ten times the longest wait at full speed, for an arm that is slowed down.
 fn stale(config: &UrConfig, period: Duration) -> i32 {
     let UrOptions { program, path, .. } = &config.peer;
     let longest = config.mode.scaling.held_timeout + program.waits(*path).times(10);

@@ -49,7 +49,8 @@ impl SegmentQueue {
         if self.whole || self.ways.is_empty() { 0 } else { KEPT.saturating_sub(self.ways.len()) }
     }
 
-    /// Returns the leg from the last waypoint to this one, if this one is later and its time can be encoded.
+    /// Returns the leg from the last waypoint to this one, if there is room for it, and it is finite, later, and of a
+    /// time that an order can contain. The `last` waypoint of a move must be at rest.
     pub(super) fn to(&self, to: &Waypoint<6>, last: bool) -> Result<Leg<6>, FeedError> {
         let wrong = |error: TrajectoryError| Err(FeedError::Waypoint(error));
         let Some(from) = self.ways.back() else { return Err(FeedError::NoMotion) };

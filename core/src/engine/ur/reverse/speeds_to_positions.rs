@@ -20,7 +20,8 @@ const AT_REST: f32 = 1e-3;
 pub(super) struct Positions {
     /// The commanded position of each joint \[nrad\].
     at: [i64; 6],
-    /// The controller's time of that position; `None` while no arming has begun.
+    /// The controller's time of the positions in `at`; `None` before the first target of an arming, and after an order
+    /// to rest.
     since: Option<ControllerTime>,
     /// The newest approved joint speeds \[rad/s\].
     speeds: [f32; 6],

@@ -7,8 +7,8 @@ use crate::engine::ur::config::UrConfig;
 use outrigger_wire::time::Instant;
 
 impl Reverse {
-    /// Sends the text of a program of ours to the controller, unless the program is transferred in another way or connected,
-    /// or its connection is awaited and the `start_timeout` is not over.
+    /// Starts to send the text of Outrigger's program to the controller, if the program is delivered as text. Does
+    /// nothing while the program is connected or ends, and until the `start_timeout` of a text that was sent is over.
     pub(super) fn call(&mut self, now: Instant) {
         let due = match self.stage {
             ProgramStage::Away => true,
@@ -24,8 +24,9 @@ impl Reverse {
         }
     }
 
-    /// Makes the text of a program of ours and sends it. The URCap gets the same text throughout a session, so that
-    /// another client that requests it cannot replace the program that runs, or is about to connect.
+    /// Makes the text of Outrigger's program for the controller and starts to send it. The URCap gets the same text
+    /// throughout a session, so that another client that requests it cannot replace the program that runs, or is about
+    /// to connect.
     pub(super) fn make(&mut self, now: Instant) {
         let (Some(software), Some(address)) = (self.software, self.address()) else { return };
         let again = self.script().is_some() && self.made.is_some();
@@ -47,7 +48,7 @@ impl Reverse {
         self.called = true;
     }
 
-    /// Returns `true`, once, if the text of the program has begun to be sent.
+    /// Returns `true` if the sending of the program's text to the controller has begun since the last call.
     pub(in crate::engine::ur) fn was_called(&mut self) -> bool {
         core::mem::take(&mut self.called)
     }

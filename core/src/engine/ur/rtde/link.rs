@@ -7,7 +7,8 @@ use crate::command::outputs::{Image, Write};
 use crate::recorder::{Loader, Saver};
 use outrigger_wire::time::Instant;
 
-/// The link to port 30004 behind a pointer, so that a session without it needs neither its memory nor its code.
+/// The interface of the RTDE link (port 30004), which delivers states of the arm. It is used through a pointer, so that
+/// a session without RTDE needs neither its memory nor its code.
 ///
 /// The methods are those of every protocol machine. Drain the events before receiving more bytes.
 pub trait StateLink: Send + super::sealed::Sealed {
@@ -23,20 +24,23 @@ pub trait StateLink: Send + super::sealed::Sealed {
     fn poll_event(&mut self) -> Option<StateEvent<'_>>;
     /// Returns `true` if RTDE packages wait to be written.
     fn has_output(&self) -> bool;
-    /// Returns the latest time for [`Input::Tick`], apart from packages that wait.
+    /// Returns the latest time at which the RTDE link must be given [`Input::Tick`], without regard to packages that
+    /// wait to be written; `None` while no deadline runs.
     fn next_deadline(&self) -> Option<Instant>;
     /// Returns `true` if this connection owns this group of RTDE inputs, and the controller sends data.
     fn is_ours(&self, claim: Claim) -> bool;
-    /// Sets those of the output `writes` that belong to our groups of RTDE inputs, and the other outputs of these
-    /// groups as in `image`. Returns the groups that were written.
+    /// Writes those of the robot outputs in `writes` whose groups of RTDE inputs this connection owns, and the other
+    /// outputs of these groups as in `image`. Returns the groups that were written.
     fn set(&mut self, writes: &[Write], image: &Image) -> Claims;
-    /// Writes the force and torque that a program reads \[N, Nm\]. Returns `true` if they were written.
+    /// Writes the external force and torque \[N, Nm\] that a program on the controller reads after
+    /// `ft_rtde_input_enable`. Returns `true` if they were written.
     fn set_force(&mut self, force: [f64; 6]) -> bool;
-    /// Writes the next order of our program, as integers in registers. Returns `true` if it was written.
+    /// Writes the next order to Outrigger's program on the controller, as integers in its input registers. Returns
+    /// `true` if it was written.
     #[cfg(feature = "programs")]
     fn order(&mut self, values: [i32; 8]) -> bool;
-    /// Returns the report of our program in two registers of the newest state: its answer to an order, and the token of its
-    /// text; `None` if the state does not have them.
+    /// Returns the report of Outrigger's program in two output registers of the newest state: its answer to an order,
+    /// and the token (a number) that identifies its text; `None` if the state does not have them.
     #[cfg(feature = "programs")]
     fn mirrored(&self) -> Option<[i32; 2]>;
     /// Returns the counts of RTDE packages that this connection received.
@@ -62,7 +66,8 @@ pub trait StateLink: Send + super::sealed::Sealed {
 /// The RTDE link of a session, by reference.
 #[cfg(feature = "rtde")]
 pub(in crate::engine) type Attached<'m> = &'m mut (dyn StateLink + 'm);
-/// No link: without the feature `rtde` states come from port 30003, whatever memory there is.
+/// The type of the RTDE link in a build without the feature `rtde`: it has no values, because states come from port
+/// 30003, whatever memory there is.
 #[cfg(not(feature = "rtde"))]
 pub(in crate::engine) type Attached<'m> = Absent;
 
@@ -99,7 +104,8 @@ pub(in crate::engine) fn attached<'m>(_: &'m mut dyn StateMemory<'m>, _: Claims)
     None
 }
 
-/// Not a supertrait: everything that a pointer can reach is linked, and with it the code to print each field.
+/// Implements `Debug` without the fields. As a supertrait, `Debug` would link the code that prints each field, because
+/// everything that a pointer can reach is linked.
 impl core::fmt::Debug for dyn StateLink + '_ {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
         f.write_str("StateLink")

@@ -32,10 +32,10 @@ outrigger_wire::rtde_recipe! {
 }
 const NEEDED: &str = StateOutputs::NEEDED;
 const OPTIONAL: &str = StateOutputs::OPTIONAL;
-/// The report of our program, behind a comma: the last of the optional outputs, which are requested only for a program
-/// that gets its orders in registers.
+/// The names of the two registers in which Outrigger's program reports, each behind a comma. They are the last of the
+/// optional outputs, and are requested only for a program that gets its orders in registers.
 const MIRRORED: &str = ",output_int_register_24,output_int_register_25";
-/// The optional RTDE outputs, without those in which our program reports.
+/// The names of the optional RTDE outputs, without the two registers in which Outrigger's program reports.
 const WITHOUT_MIRRORED: &str = OPTIONAL.split_at(OPTIONAL.len() - MIRRORED.len()).0;
 /// The number of RTDE outputs that a state can consist of.
 pub(super) const COUNT: usize = StateOutputs::COUNT;
@@ -55,7 +55,8 @@ pub const LEAST: usize = 1024;
 #[derive(Debug)]
 pub(super) struct RtdeStates<'m> {
     client: Client<'static, 'm>,
-    /// The report of our program in two registers of the newest state: its answer to an order, and the token of its text.
+    /// The report of Outrigger's program in two output registers of the newest state: its answer to an order, and the
+    /// token (a number) that identifies its text.
     mirrored: Option<[i32; 2]>,
 }
 
@@ -81,8 +82,8 @@ impl<'m> RtdeStates<'m> {
         Some(Self { client: client.ok()?, mirrored: None })
     }
 
-    /// Returns the recipe that writes this group of RTDE inputs in this connection; `None` if the group is not owned,
-    /// or no data flows.
+    /// Returns the index of the recipe that writes this group of RTDE inputs in this connection; `None` if the group is
+    /// not owned, or no data flows.
     fn recipe(&self, claim: Claim) -> Option<usize> {
         let first = names(claim.inputs()).next();
         let inputs = self.client.inputs();
@@ -330,8 +331,7 @@ fn not_ours(error: RecipeError<'_>) -> Option<UnownedInput> {
     })
 }
 
-/// Converts the values of RTDE outputs to a state of the control path. An optional variable of another type counts as
-/// absent.
+/// Converts the values of RTDE outputs to a state of the arm. An optional variable of another type counts as absent.
 fn state(outputs: StateOutputs) -> Result<State<6>, WireError> {
     let time = ControllerTime::from_secs(outputs.timestamp);
     let runtime = outputs.runtime_state.map(|raw| ProgramState::from_raw(i32::try_from(raw).unwrap_or(i32::MAX)));

@@ -5,7 +5,8 @@ use std::fmt::Write as _;
 
 use super::{BOTTOM, ChartMedium, Frame, LEFT, Mark, Span, TOP, escape, grouped};
 
-/// A histogram of positive values over a logarithmic axis, so that a cycle and a stall fit into one picture.
+/// A histogram of positive values over a logarithmic axis, so that usual values and rare ones that are far larger fit
+/// into one chart.
 pub(crate) struct Histogram<'a> {
     /// The title of the histogram, for a screen reader.
     pub title: &'a str,

@@ -14,7 +14,7 @@ use outrigger::show::{Snapshot, reason_text};
 /// height.
 const STILL: f32 = 0.5;
 
-/// The columns of the table of joints, each with its title; columns without any value are left out.
+/// The columns of the table of joints, each with its title. A column without any value is left out, except the speed.
 const COLUMNS: [(&str, Field); 4] = [
     ("angle °", |joint| Some(joint.angle)),
     ("setpoint °", |joint| joint.setpoint),
@@ -40,7 +40,7 @@ pub(super) fn draw(snapshot: &Snapshot, history: &History, area: Rect, buffer: &
     super::table("joints", &quantities, area, buffer)
 }
 
-/// The number of rows of the panel that shows only the angles.
+/// The number of rows of the panel that shows the joint angles only.
 pub(super) const ANGLES: u16 = 3;
 
 /// Draws only the joint angles, in one row from the base to the tool, if there is no space for more.

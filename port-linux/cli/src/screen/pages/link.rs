@@ -11,7 +11,7 @@ use super::millis;
 use crate::screen::page_style::{SOFT, Severity, is_within, panel, wrapped};
 use outrigger::show::{Snapshot, grade};
 
-/// The number of rows that are enough for the histogram of the time between states on most links.
+/// The largest number of rows for the histogram of the times between the robot's states. It is enough on most links.
 const BINS: u16 = 12;
 
 pub(super) fn draw(snapshot: &Snapshot, area: Rect, buffer: &mut Buffer) -> u16 {
@@ -42,8 +42,7 @@ enum Detail {
     Grade,
 }
 
-/// Draws as many figures of the link as fit into `area`; the meaning of the link's grade is explained if there is
-/// space.
+/// Draws the figures of the link into `area`, with as many details about the link's grade as fit.
 pub(super) fn draw_figures(snapshot: &Snapshot, area: Rect, buffer: &mut Buffer) {
     let block = panel("link quality");
     let room = block.inner(area);
@@ -103,8 +102,8 @@ fn figures(snapshot: &Snapshot, detail: Detail) -> Vec<Line<'_>> {
     lines
 }
 
-/// Draws a histogram of the time between states: a bar with its count for each interval. If there are too few rows,
-/// only the intervals with the highest counts are shown, in their order.
+/// Draws a histogram of the times between the robot's states: a bar with its count for each interval. If there are too
+/// few rows, only the intervals with the highest counts are shown, in their order.
 pub(super) fn histogram(snapshot: &Snapshot, area: Rect, buffer: &mut Buffer) {
     const LABEL: usize = 8;
     const COUNT: usize = 10;

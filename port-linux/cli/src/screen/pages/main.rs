@@ -80,18 +80,18 @@ fn draw_error(error: Option<LawError>, history: &History, area: Rect, buffer: &m
     history.error.draw(STILL, Rect { width: course.width.min(120), ..course }, buffer);
 }
 
-/// The detail in which the reasons of stops and of unmet preconditions are shown.
+/// The detail in which the panel of the mode shows why the arm is not commanded.
 #[derive(Clone, Copy)]
 enum Detail {
     /// The event that ended commanding, its remedy, and every unmet precondition.
     Everything,
     /// The event that ended commanding and every unmet precondition, without remedies.
     NoAdvice,
-    /// The name of the most important reason, in one row; the events contain the rest.
+    /// The names of the most important reasons why the arm is not commanded, in one row; the events contain the rest.
     Names,
 }
 
-/// Draws the panel of the mode with as many details as fit, so that the figures below the reasons stay visible.
+/// Draws the panel of the session's mode. Its reasons are shortened until the values below them fit, too.
 fn draw_mode(snapshot: &Snapshot, area: Rect, buffer: &mut Buffer) {
     let block = panel("mode");
     let room = block.inner(area);
@@ -143,7 +143,8 @@ fn is_ready(snapshot: &Snapshot) -> bool {
 }
 
 /// Returns the lines about a stop at the pendant that would be overridden, the fault that must be acknowledged or the
-/// last stop, and the unmet preconditions of commanding. The first two have advice if `advice` is `true`.
+/// last stop, and the unmet preconditions of commanding. If `advice` is `true`, the lines about the stop at the pendant
+/// and the fault contain advice.
 fn reasons(snapshot: &Snapshot, advice: bool) -> Vec<Line<'_>> {
     let mut lines = vec![];
     if snapshot.overrides_pendant {
@@ -175,7 +176,7 @@ fn reasons(snapshot: &Snapshot, advice: bool) -> Vec<Line<'_>> {
     lines
 }
 
-/// Returns the most important reason why the arm is not commanded, in a row; `None` if there is none.
+/// Returns one row with the names of the most important reasons why the arm is not commanded. `None` if there are none.
 fn names(snapshot: &Snapshot) -> Option<Line<'_>> {
     let unmet = unmet(snapshot);
     if snapshot.overrides_pendant {

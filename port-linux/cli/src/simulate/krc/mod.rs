@@ -17,13 +17,13 @@ use outrigger::exit::{Failure, Outcome};
 use outrigger::json;
 use outrigger::show::{Show, tell};
 
-/// The time without an answer of the remote computer after which the simulated KRC prints that none arrives, and how to
-/// start one.
+/// The time without an answer after which the simulated KRC prints that no remote computer answers, and which command
+/// starts one that does.
 const PATIENCE: Duration = Duration::from_secs(2);
 /// The time without a command after which the simulated KRC reports that the remote computer has stopped answering.
 const GONE: Duration = Duration::from_secs(1);
 
-/// Runs `outrigger sim krc`.
+/// Runs `outrigger sim krc`, a simulated KRC that sends measurements to a remote computer.
 ///
 /// # Errors
 /// [`Failure::Usage`] for impossible options; [`Failure::Connection`] for a local address that is taken.

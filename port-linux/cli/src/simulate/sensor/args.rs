@@ -107,7 +107,8 @@ impl FromStr for Uart {
     }
 }
 
-/// The encoding of readings, by its name in configurations or by its name for a serial line.
+/// The encoding of a simulated sensor's readings, by its name in configurations (`text`, `postcard`) or on a serial
+/// line (`lines`, `frames`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Form {
     /// Lines of text.

@@ -34,7 +34,8 @@ const HEARD: Duration = Duration::from_secs(2);
 /// The interval at which sending the rest of a message is tried again.
 const AGAIN: Duration = Duration::from_millis(1);
 
-/// Runs `outrigger sim sensor`.
+/// Runs `outrigger sim sensor`, a simulated sensor that sends readings to a serial line, a UDP address or standard
+/// output.
 ///
 /// # Errors
 /// [`Failure::Usage`] for impossible options, [`Failure::BadInput`] for files, [`Failure::Connection`] for a line or
@@ -106,11 +107,12 @@ fn settings_in_words(measures: &Measures, values: usize, written: Written) -> St
 struct Counts {
     sent: u64,
     bytes: u64,
-    /// The number of sent messages of invalid bytes, which the script has put in place of readings.
+    /// The number of sent messages of invalid bytes, by which the option `--script` has replaced readings.
     garbage: u64,
-    /// The number of sent messages in which the script has changed a bit.
+    /// The number of sent messages in which the option `--script` has inverted a bit.
     hurt: u64,
-    /// The number of readings that were not sent because of the script, or because no surface was ahead.
+    /// The number of readings that were not sent, because the option `--script` drops them or no surface was ahead of
+    /// the tool.
     silent: u64,
     /// The number of messages dropped because the destination had no room, or an earlier message was still being sent.
     full: u64,

@@ -5,8 +5,8 @@ use std::time::Duration;
 use outrigger_sim::sensor::{Row, Rows, VALUES_MAX};
 use outrigger_wire::sensor::Reading;
 
-/// Reads `text` as a table if its first line with content begins with a column `t`, else as lines, which are due at
-/// `rate` \[Hz\].
+/// Parses a file of readings: a table if the first line of `text` with content begins with a column `t`, else lines,
+/// which are due at `rate` \[Hz\]. If `again` is `true`, the readings are repeated from the beginning after their end.
 ///
 /// # Errors
 /// Returns a description of the error, with the number of the line.
@@ -50,7 +50,7 @@ fn columns(line: &str) -> impl Iterator<Item = &str> {
     line.split([',', ';', '\t']).map(|word| word.trim().trim_matches('"'))
 }
 
-/// The columns of a table: `t`, then `seq` if there is one, then one to six values.
+/// The columns of a table of readings: `t`, then `seq` if there is one, then one to six values.
 struct Table {
     columns: usize,
     seq: bool,

@@ -40,8 +40,9 @@ pub(super) enum Style {
 }
 
 impl Style {
-    /// Returns the place where a request with the identity `own` names its client, and removes the header from its
-    /// `bytes` if it has one. Returns `None` for a request of Cyclone DDS that is shorter than its header.
+    /// Returns the place where a request names its client, and removes the header from its `bytes` if it has one. `own`
+    /// is the identity of the request itself, `related` the one sent beside it. Returns `None` for a request of Cyclone
+    /// DDS that is shorter than its header.
     pub(super) fn of_request(
         own: SampleIdentity,
         related: Option<SampleIdentity>,

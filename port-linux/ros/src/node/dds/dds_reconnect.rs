@@ -18,8 +18,8 @@ use outrigger::exit::Failure;
 const LEASE: Duration = Duration::from_secs(10);
 /// The shortest interruption of this process whose length is reported.
 const NOTED: Duration = Duration::from_millis(100);
-/// The time after a pause of this thread within which a reported interruption of the process is taken to have lasted as
-/// long as the pause.
+/// The longest time between a pause of this thread and the report that the process was interrupted, for which the pause
+/// is taken as the length of the interruption.
 const RECENT: Duration = Duration::from_secs(1);
 /// The time that the thread of the `InterruptionDetector` needs to report an interruption of this process.
 const TELLS: std::time::Duration = std::time::Duration::from_millis(5);
@@ -100,7 +100,7 @@ impl Dds {
         }
     }
 
-    /// Returns the topics on which both that participant and this one have endpoints.
+    /// Returns the topics on which both this participant and the participant `prefix` have endpoints.
     fn shared_with(&self, prefix: Prefix) -> Vec<Topic> {
         let readers = self.participant.discovered_readers().into_iter();
         let readers = readers.filter(|of| participant_registry::prefix(of.reader_proxy.remote_reader_guid) == prefix);

@@ -46,7 +46,8 @@ pub struct ServiceClient {
     client: [u8; WHO],
     /// The requests that wait because no server of the service is discovered yet.
     waiting: VecDeque<(u64, Vec<u8>)>,
-    /// The caller's numbers of requests, by the sequence numbers of requests in the way of Fast DDS.
+    /// The caller's numbers of the requests that were sent in the way of Fast DDS and wait for an answer, by the
+    /// sequence numbers of those requests.
     beside: BTreeMap<i64, u64>,
 }
 

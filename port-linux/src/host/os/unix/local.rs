@@ -22,21 +22,21 @@ const OF_SERVICES: &str = "/run/outrigger";
 /// The user id of root, who may send requests to every run.
 const ROOT: u32 = 0;
 
-/// Returns the directory in which a run of this process has its socket for requests.
+/// Returns the directory in which this process, if it commands a robot, creates the socket for clients' requests.
 pub fn directory() -> PathBuf {
     directories().swap_remove(0)
 }
 
-/// Returns the directories in which a run of another process may have its socket for requests. That process may have
-/// another environment than the client.
+/// Returns the directories in which a process that commands a robot may have its socket for requests, in the order of
+/// search. There are several, because that process may have another environment than the client.
 fn directories() -> Vec<PathBuf> {
     let runtime = std::env::var_os("XDG_RUNTIME_DIR").map(PathBuf::from).filter(|path| path.is_absolute());
     let without = PathBuf::from(format!("/tmp/outrigger-{}", rustix::process::geteuid().as_raw()));
     runtime.map(|path| path.join("outrigger")).into_iter().chain([without, OF_SERVICES.into()]).collect()
 }
 
-/// Returns the path of the socket for the robot that the address `seat` identifies. The name is that of the robot's
-/// lock.
+/// Returns the path of the socket for requests to the robot that the address `seat` identifies. The file is named after
+/// this address, as is the lock by which one process alone commands the robot.
 fn socket(directory: &Path, seat: SocketAddr) -> PathBuf {
     directory.join(format!("{seat}.sock"))
 }

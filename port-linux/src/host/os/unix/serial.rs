@@ -69,8 +69,8 @@ pub fn pseudo(baud: u32) -> io::Result<(File, PathBuf)> {
     Ok((end, device))
 }
 
-/// Makes a symbolic link from `name` to the device of a pseudo terminal. Replaces a link of an earlier process whose
-/// device no longer exists.
+/// Gives the device of a pseudo terminal a fixed name: makes a symbolic link at the path `name` to it. Replaces a link
+/// that an earlier process left behind.
 ///
 /// # Errors
 /// Returns the error of the operating system, `AlreadyExists` if the name is used otherwise.
@@ -84,7 +84,8 @@ pub fn name(device: &Path, name: &Path) -> io::Result<()> {
     }
 }
 
-/// Returns `true` if `name` is a link to a pseudo terminal that no longer exists, or whose number `device` has now.
+/// Returns `true` if the path `name` is a link that an earlier process left behind: its pseudo terminal no longer
+/// exists, or has the same path as the new `device`.
 fn is_left(name: &Path, device: &Path) -> bool {
     std::fs::read_link(name).is_ok_and(|to| to == device || (to.starts_with("/dev/pts") && !to.exists()))
 }
