@@ -123,7 +123,7 @@ impl<const N: usize> CycleMemory<N> {
             self.target_speed = speed;
             speed < before || speed <= SLOW
         };
-        // Computed only after a reconnect, because it is expensive: it compares with every stored command.
+        // Computed only while it is unknown whether the arm moves: it is expensive, since it compares with every stored command.
         let moving_by_us = self.mode.is_motion_unknown().then(|| self.following.is_moving_by_us(state));
         let sources = self.sources_verdict(law, state, now);
         Some(Watched { fresh, timely, at_rest, follows, pendant, speaks, slowing, sources, moving_by_us })

@@ -66,7 +66,8 @@ pub struct KrcReport {
 
 /// The counts of measurements, commands and foreign datagrams since the engine was made.
 ///
-/// `measurements` is `commands + overtaken + unused`, and one more while the newest waits for its answer.
+/// `measurements` is `commands + overtaken + unused`, and one more while the newest waits for its answer. Measurements
+/// without a known setpoint are in none of the three.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[cfg_attr(feature = "record", derive(serde::Serialize, serde::Deserialize))]
