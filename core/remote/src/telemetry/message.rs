@@ -258,8 +258,8 @@ impl LinkActivity {
     pub const fn text(self) -> &'static str {
         match self {
             Self::Silence => "no frame received since the start",
-            Self::Others => "no ARP reply for it, other devices send",
-            Self::Address => "a device has this address (it answers ARP), but sends no data",
+            Self::Others => "only other devices send",
+            Self::Address => "a device has this address (its ARP packets show it), but sends no data",
             Self::Packets => "it sends packets",
         }
     }

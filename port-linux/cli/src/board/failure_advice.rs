@@ -77,7 +77,8 @@ pub(super) fn silent(heard: bool, port: &Port) -> Failure {
 
 pub(super) fn lost() -> Failure {
     Failure::Fault(
-        "the board was about to write, and sent nothing for a minute: `outrigger board show` shows its settings".into(),
+        "the board was asked to write and has not reported its restart in time: `outrigger board show` shows its settings"
+            .into(),
     )
 }
 
