@@ -45,7 +45,8 @@ use sensor_ports::PORTS;
 
 /// The rate of the I²C bus of the distance sensor.
 const BUS_RATE: Hertz = Hertz(100_000);
-/// The rate of the force/torque sensor's bus: 24 bytes take 0.1 ms, and its wires may have the length of a hand.
+/// The clock rate of the SPI bus of the force/torque sensor: 24 bytes take 0.1 ms, and wires of about 0.1 m are short
+/// enough.
 const SENSOR_BUS_RATE: Hertz = Hertz(2_000_000);
 
 type SensorBus = ExclusiveDevice<Spi<'static, Async, spi::mode::Master>, Output<'static>, Delay>;

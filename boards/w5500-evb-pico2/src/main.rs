@@ -46,7 +46,8 @@ const PATIENCE: Duration = Duration::from_secs(1);
 /// MHz.
 const BUS_RATE: u32 = 33_000_000;
 
-/// The rate of the force/torque sensor's bus \[Hz\]: 24 bytes take 0.1 ms, and its wires may have the length of a hand.
+/// The clock rate of the SPI bus of the force/torque sensor \[Hz\]: 24 bytes take 0.1 ms, and wires of about 0.1 m are
+/// short enough.
 const SENSOR_BUS_RATE: u32 = 2_000_000;
 
 type Bus = ExclusiveDevice<Spi<'static, SPI0, Async>, Output<'static>, Delay>;

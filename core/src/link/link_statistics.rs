@@ -33,7 +33,8 @@ pub struct Figures {
     pub fell: Option<GradeChange>,
     /// The measured figure that must improve for the next better grade.
     pub next: GradeCause,
-    /// The number of restarts of the controller's clock or counter; each begins a new epoch of the figures.
+    /// The number of restarts of the controller's clock or counter. Each begins a new *epoch*, the time for which
+    /// figures are counted.
     pub epoch: u32,
     /// The totals of received and lost states in this epoch.
     pub sequence: SequenceTotals,
@@ -41,7 +42,7 @@ pub struct Figures {
     pub impossible: u32,
     /// The number of states in this epoch that arrived too old to be answered by a moving command.
     pub late: u64,
-    /// The statistics of the times between states, in this epoch.
+    /// The statistics of the times between states, since the controller's clock or counter last restarted.
     pub interval: InterArrival,
     /// The mean lateness of the last 100 states: by how much more than a period each followed the one before.
     pub lateness: Option<Duration>,

@@ -72,11 +72,10 @@ settings! {
 }
 
 impl ModeTuning {
-    /// Checks the configured values against the shortest period that exists. For a longer period, values that are too
-    /// short for it are raised.
+    /// Checks that the configured timeouts are at least two of the `shortest` control cycles of this kind of
+    /// controller. For a longer cycle [`of`](Self::of) raises those that are too short for it.
     ///
-    /// # Errors
-    /// The first value that no period accepts.
+    /// # Errors The first timeout that is too short for every cycle.
     pub(crate) fn check(&self, shortest: Duration) -> Result<(), BadValue> {
         let two = shortest.times(2);
         let enough = |given: Option<Duration>| given.is_none_or(|given| given >= two);

@@ -131,7 +131,7 @@ pub struct Following<const N: usize> {
 }
 
 impl<const N: usize> Following<N> {
-    /// Creates the comparison for an arm that was sent no command.
+    /// Creates the comparison of the controller's target speed with the commands, for an arm that was sent no command.
     #[must_use]
     pub fn new(config: FollowingConfig) -> Self {
         Self {

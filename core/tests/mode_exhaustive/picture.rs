@@ -8,7 +8,7 @@ use outrigger_core::mode::Mode;
 use crate::seen::{Event, Seen, alphabet};
 use crate::world::World;
 
-/// The modes, each with its place in the state diagram, the centre of its box.
+/// The modes of the engine's mode machine, each with the centre x, y of its box in the state diagram.
 const BOXES: [(Mode, i32, i32); 5] = [
     (Mode::Offline, 100, 60),
     (Mode::Monitor, 360, 60),

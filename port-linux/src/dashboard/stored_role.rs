@@ -17,7 +17,8 @@ const LONGEST: u64 = 256;
 /// its only word. The file survives a reboot of this machine, because the pendant then stays locked.
 #[derive(Clone, Debug)]
 pub(super) struct StoredRole {
-    /// The path of the file. `None` if this user has no directory for such files.
+    /// The path of the file that stores the user role of the pendant. `None` if this user has no directory for state
+    /// files.
     path: Option<PathBuf>,
 }
 

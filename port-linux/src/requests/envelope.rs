@@ -25,7 +25,8 @@ pub enum RequestKind {
     Release(ReleasedBy),
     /// Acknowledges the latched reasons, which prevent commanding until they are acknowledged.
     Acknowledge,
-    /// Sets an output of the controller.
+    /// Sets an output of the controller or one of its settings, e.g. the payload, the tool centre point or the speed
+    /// slider.
     Set(Epoch, Write),
     /// Changes the arm's stiffness and damping.
     Impedance(Epoch, Impedance),

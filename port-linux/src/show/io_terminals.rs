@@ -10,8 +10,8 @@ use serde::{Serialize, Serializer};
 
 use crate::json::Number;
 
-/// The current state of the controller's electrical terminals. A value is `None` if this controller does not publish
-/// it, or has not yet.
+/// The current state of the controller's electrical terminals, its software version, speed slider and payload. A value
+/// is `None` if this controller does not publish it, or has not yet.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Terminals {
     /// The version of the controller's software.
@@ -87,7 +87,8 @@ impl Terminals {
         Some([format!("{a:.3}, {b:.3}"), format!("{} V, {:.0} mA", tool.output_voltage, tool.current * 1e3)])
     }
 
-    /// Formats the state of the terminals as a few lines for people.
+    /// Formats the software version, the levels of the controller's electrical terminals, the speed slider and the
+    /// payload as a few lines for people.
     #[must_use]
     pub fn text(&self) -> String {
         let mut text = format!("software {}\n", self.software);

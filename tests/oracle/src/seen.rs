@@ -27,7 +27,7 @@ impl Seen {
 /// The permitted difference between a value that `outrigger_wire` decoded and the one of the tests' own decoder.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
-    /// No difference is permitted.
+    /// The value must be equal in both decoders.
     Plain,
     /// The value is a bit mask, which may be sent as a double.
     Mask,

@@ -225,7 +225,7 @@ pub(crate) struct Senses {
 }
 
 impl Senses {
-    /// Returns the reading at this time \[µs\].
+    /// Returns the simulated sensor's reading, one value for each axis of the tool, at the time `now` \[µs\].
     pub(crate) fn read(&mut self, now: u64) -> SampleValue {
         if now >= self.until {
             self.until = now + (self.draw.magnitude(0.005, 0.8) * 1e6) as u64;

@@ -231,7 +231,8 @@ fn the_same_holds_in_a_share_of_them_on_an_e_series() {
     live_through(SoftwareVersion::new(5, 15), histories(HISTORIES) / E_SERIES);
 }
 
-/// Returns the number of histories: `OUTRIGGER_MOTIONS`, or the default.
+/// Returns the number of random histories (motions with random disturbances) to test: that of the environment variable
+/// `OUTRIGGER_MOTIONS`, or the default.
 pub(super) fn histories(default: u64) -> u64 {
     env::var("OUTRIGGER_MOTIONS").ok().and_then(|text| text.parse().ok()).unwrap_or(default)
 }

@@ -37,8 +37,8 @@ pub(super) struct Interactive {
     /// `true` if the current interpreter-mode statement requested the removal of statements.
     pub(super) clears: bool,
     pub(super) ends: bool,
-    /// The numbers of compiled items directly before the compiled form of the first line of interpreter mode; `None` if
-    /// there is none yet.
+    /// The counts of functions, constants and calls compiled before the first line of interpreter mode, where its code
+    /// begins (see [`Mark`]). `None` if there is no such line yet.
     pub(super) first: Option<Mark>,
     /// The number of interpreter-mode statements accepted since the last one that removes statements.
     pub(super) kept: usize,

@@ -147,8 +147,8 @@ impl PendantLock {
         }
     }
 
-    /// Creates the state machine after an earlier process that stored this `role` and did not discard it: a locked
-    /// pendant is unlocked.
+    /// Creates the lock of a pendant that an earlier process may have left locked. `role` is the user role that it
+    /// stored: a pendant that is still locked gets this role back.
     #[must_use]
     pub fn left_behind(role: UserRole) -> Self {
         Self { state: State::Check(role), ..Self::new() }

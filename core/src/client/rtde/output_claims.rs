@@ -203,7 +203,7 @@ impl core::str::FromStr for Claims {
 pub struct UnownedInput {
     /// The group of RTDE inputs that the input belongs to.
     pub claim: Claim,
-    /// The index of the unowned input in its group, from 0.
+    /// The index, from 0, of the input among the RTDE inputs of its group `claim`; this client does not own it.
     pub place: u8,
     /// The cause for which this client does not own the input.
     pub why: RegisterConflict,

@@ -45,7 +45,7 @@ pub enum ProgramStatePayload<'a> {
     },
     /// The payload of kind 2: one variable as text; deprecated by the vendor.
     Variable {
-        /// The title of the variable's text, at most 255 bytes.
+        /// The title of the text about a program variable in a program-state message, at most 255 bytes.
         title: Text<'a>,
         /// The text that describes the variable.
         text: Text<'a>,

@@ -90,7 +90,8 @@ impl LogLimiter {
         is_shown.then_some(text)
     }
 
-    /// Removes and returns the limit of the kind `key`, or returns a new limit and makes room for it.
+    /// Removes and returns the rate limit of log lines of the kind `key`. For a new kind it returns a new limit; if the
+    /// list of limits is full, it first removes that of the kind that was silent for the longest time.
     fn take(&mut self, key: String, now: Instant) -> Kind {
         let known = self.kinds.iter().position(|kind| kind.key == key);
         if let Some(kind) = known.and_then(|at| self.kinds.remove(at)) {

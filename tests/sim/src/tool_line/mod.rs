@@ -20,7 +20,7 @@ const BACKLOG: usize = 4096;
 /// The number of bits of a character without parity and stop bits: the start bit and the data bits.
 const BITS: u32 = 1 + 8;
 
-/// The form of characters on a serial line.
+/// The settings of a serial line: baud rate, parity and stop bits. A character has eight data bits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Serial {
     /// The baud rate of the serial line \[baud\].

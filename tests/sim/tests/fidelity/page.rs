@@ -7,7 +7,8 @@ use outrigger_urscript::Version;
 
 use crate::{behaviour, functions};
 
-/// The source from which a simulated behaviour is known.
+/// The evidence for a behaviour of the simulated controller, or the statement that it is not simulated or does not
+/// exist.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Mark {
     /// Recorded traffic of a real controller shows the behaviour.
@@ -16,7 +17,8 @@ pub(crate) enum Mark {
     Manual,
     /// Clients in use depend on the behaviour.
     Clients,
-    /// No source has the behaviour: it is only plausible.
+    /// A mark for a behaviour of the simulated controller that no recording, manual or client shows: it is only
+    /// plausible.
     Assumed,
     /// The behaviour is not simulated: programs or clients that need it receive an error.
     NotSimulated,

@@ -219,8 +219,7 @@ impl<'m> Rig<'m> {
 
     /// Passes an input of an operator or of a port to the co-controller now.
     ///
-    /// # Panics
-    /// If the host does not run, or a rule is broken.
+    /// # Panics If the host does not run, or a text that the engine sends breaks one of the [`Rules`].
     pub fn input(&mut self, input: Input) {
         assert!(self.host == Host::Runs, "nobody is there to take {input:?}");
         if matches!(input, Input::Request(_) | Input::Resume(_)) {
@@ -352,8 +351,8 @@ impl<'m> Rig<'m> {
 
     /// Runs for this long.
     ///
-    /// # Panics
-    /// If a rule is broken.
+    /// # Panics If a text that the engine sends breaks one of the [`Rules`], or the engine wants to be called without
+    /// end.
     pub fn run_for(&mut self, span: Duration) {
         self.run_until(span, |_| false);
     }
@@ -361,8 +360,8 @@ impl<'m> Rig<'m> {
     /// Runs until `done` returns `true`, which is evaluated after each event, but for no longer than `limit`. Returns
     /// whether `done` returned `true`.
     ///
-    /// # Panics
-    /// If a rule is broken.
+    /// # Panics If a text that the engine sends breaks one of the [`Rules`], or the engine wants to be called without
+    /// end.
     pub fn run_until(&mut self, limit: Duration, mut done: impl FnMut(&Self) -> bool) -> bool {
         let end = self.now() + limit;
         loop {

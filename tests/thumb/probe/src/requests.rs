@@ -6,7 +6,8 @@ use outrigger_wire::time::Instant;
 
 use crate::{any, any_bytes, any_text, used};
 
-/// Runs the board's service for authenticated requests with any datagrams, any requests and any answers.
+/// Calls the board's service for authenticated requests with inputs that are opaque to the optimiser: the program links
+/// only if no call can panic.
 pub fn probe() {
     used(Key::bytes_of(any_text()));
     let mut service = Service::new(Key::new(&any([0; 32])), any([0; 32]));

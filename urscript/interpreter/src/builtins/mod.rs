@@ -131,7 +131,8 @@ impl Builtins {
         self.by_name.contains_key(name)
     }
 
-    /// Iterates over the names of all built-in functions of this software, in no particular order.
+    /// Iterates over the names of all built-in URScript functions of this version of the controller's software, in no
+    /// particular order.
     pub fn names(&self) -> impl Iterator<Item = &'static str> + '_ {
         self.by_name.keys().copied()
     }

@@ -218,7 +218,7 @@ impl Caller {
     }
 }
 
-/// A writer to a datagram's buffer that stops at the end of the buffer.
+/// A writer to a datagram's buffer that rejects, as a whole, a piece for which the buffer has no room.
 struct Writer<'w> {
     to: &'w mut [u8],
     at: usize,
