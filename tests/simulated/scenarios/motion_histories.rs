@@ -16,11 +16,11 @@ use outrigger_tests::cosim::{Buffers, REST, Rig, Way, sim_time};
 use outrigger_tests::noise::Noise;
 use outrigger_wire::robot::{JointVelocities, SoftwareVersion};
 
-use super::motions::{Point, TOLERANCES, executors, following, line, off, setup, waypoint};
+use super::motions::{Point, TOLERANCES, apart, executors, following, line, nearest, off, setup, waypoint};
 use super::ms;
 
 /// The default number of random histories: motions with random disturbances.
-const HISTORIES: u64 = 2_000;
+const HISTORIES: u64 = 1_000;
 /// The divisor of the number of histories on an e-Series, which has four times as many cycles.
 const E_SERIES: u64 = 20;
 /// The speed limit of each joint \[rad/s\].
@@ -184,6 +184,8 @@ pub(super) fn judge(rig: &Rig<'_>, line: &[[f64; 6]], what: &dyn Fn() -> String)
     let mut transitions = rig.record().transitions().map(|t| (sim_time(t.at), t.to)).peekable();
     let mut commanded = None::<SimTime>;
     let mut mode = Mode::Offline;
+    // The index of a point of the path beside the arm. A search through the whole path for each cycle took a quarter of the test.
+    let mut near = 0;
     for motion in &rig.record().motion {
         while let Some((_, to)) = transitions.next_if(|(at, _)| *at <= motion.at) {
             mode = to;
@@ -197,8 +199,11 @@ pub(super) fn judge(rig: &Rig<'_>, line: &[[f64; 6]], what: &dyn Fn() -> String)
         }
         let fastest = motion.speed();
         assert!(fastest < f64::from(FASTEST) * 1.02, "{fastest} rad/s at {}: {}", motion.at, what());
-        let apart = off(line, &motion.q);
-        assert!(apart < 0.1, "{apart} rad off its path at {}: {}", motion.at, what());
+        if apart(&line[near], &motion.q) > 0.05 {
+            near = nearest(line, &motion.q);
+        }
+        let beside = apart(&line[near], &motion.q);
+        assert!(beside < 0.1, "{beside} rad off its path at {}: {}", motion.at, what());
         let calm = commanded.is_none_or(|last| motion.at.since(last) > REST_WITHIN);
         assert!(!calm || fastest < REST, "{fastest} rad/s at {}, commanded by nobody: {}", motion.at, what());
     }

@@ -78,8 +78,18 @@ pub(crate) fn line(points: &[Point], from: &[f64; 6]) -> Vec<[f64; 6]> {
 
 /// Returns the distance of the worst joint from the nearest point of the path \[rad\].
 pub(crate) fn off(line: &[[f64; 6]], q: &[f64; 6]) -> f64 {
-    let apart = |place: &[f64; 6]| place.iter().zip(q).fold(0.0_f64, |most, (a, b)| most.max((a - b).abs()));
-    line.iter().map(apart).fold(f64::INFINITY, f64::min)
+    line.iter().map(|place| apart(place, q)).fold(f64::INFINITY, f64::min)
+}
+
+/// Returns the index of the point of the path that is nearest to `q`.
+pub(super) fn nearest(line: &[[f64; 6]], q: &[f64; 6]) -> usize {
+    let found = line.iter().enumerate().min_by(|(_, a), (_, b)| apart(a, q).total_cmp(&apart(b, q)));
+    found.expect("a path").0
+}
+
+/// Returns the distance of the joint whose positions differ most \[rad\].
+pub(super) fn apart(a: &[f64; 6], b: &[f64; 6]) -> f64 {
+    a.iter().zip(b).fold(0.0_f64, |most, (a, b)| most.max((a - b).abs()))
 }
 
 /// Returns a law that follows `points` from the position of the arm.
