@@ -3,7 +3,8 @@
 //! `cargo run --release -p outrigger-bench --bin board_budgets` builds every board and compares the measured costs with
 //! the committed table; `OUTRIGGER_BLESS=1` writes the table anew. `.ci/run budgets` does the same. With the argument
 //! `parts` it does so for the costs of each part in addition to the lean engine, which takes eight more builds:
-//! `.ci/run parts`, every night.
+//! `.ci/run parts`, every night. With `engine` it builds the engine and the emulated board only, and compares them with
+//! the budgets alone: `.ci/run engine_budgets`, with every change.
 
 mod calls;
 mod image;
@@ -91,8 +92,18 @@ fn cargo(folder: &Path) -> Command {
     command
 }
 
-/// Builds the firmware of each board, and that of one board for a KRC. Returns the names and the paths of the programs.
-fn boards() -> Vec<(String, PathBuf)> {
+/// The images that a report is made of.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Scope {
+    /// The engine for size, with and without its optional parts, and the emulated board.
+    Engine,
+    /// The engine with each profile, every board, and one board for a KRC.
+    All,
+}
+
+/// Builds the firmware of each board in the scope, and that of one board for a KRC. Returns the names and the paths of
+/// the programs.
+fn boards(scope: Scope) -> Vec<(String, PathBuf)> {
     let folder = root().join("boards");
     let entries = std::fs::read_dir(&folder).expect("boards").flatten();
     let mut names: Vec<String> = entries
@@ -100,8 +111,14 @@ fn boards() -> Vec<(String, PathBuf)> {
         .filter_map(|entry| entry.file_name().into_string().ok())
         .collect();
     names.sort();
+    if scope == Scope::Engine {
+        names.retain(|name| name == BESIDE_KRC);
+    }
     let built = |name: String| (name.clone(), build(&folder.join(name), &["--release"]));
     let mut all: Vec<(String, PathBuf)> = names.into_iter().map(built).collect();
+    if scope == Scope::Engine {
+        return all;
+    }
     // Both forms of a firmware are built to the same path.
     if let Some((_, elf)) = all.iter_mut().find(|(name, _)| name == BESIDE_KRC) {
         let kept = elf.with_extension("ur");
@@ -202,14 +219,18 @@ fn parts() -> Report {
     report
 }
 
-fn report() -> Report {
+fn report(scope: Scope) -> Report {
     // Before the engine with all features, which is built to the same path.
     let least = ("engine, lean".to_owned(), lean(""));
-    let images: Vec<(String, PathBuf, Image)> = ["release", "small", "smallest"]
+    let profiles: &[&str] = match scope {
+        Scope::Engine => &["smallest"],
+        Scope::All => &["release", "small", "smallest"],
+    };
+    let images: Vec<(String, PathBuf, Image)> = profiles
+        .iter()
         .map(|profile| (format!("engine, {profile}"), engine(profile, &["--features", "engine_only"])))
-        .into_iter()
         .chain([least])
-        .chain(boards())
+        .chain(boards(scope))
         .map(|(name, elf)| (name, elf.clone(), Image::read(&elf)))
         .collect();
     let mut report = Report { text: INTRODUCTION.into(), over: Vec::new() };
@@ -225,8 +246,8 @@ fn report() -> Report {
     let named =
         |wanted: &str| images.iter().find(|(name, ..)| name == wanted).map(|(.., image)| image).expect("an engine");
     let (small, least) = (named("engine, smallest"), named("engine, lean"));
-    // No engine contains the port. With all features it is that of the largest board, lean that of the board with only
-    // a serial sensor.
+    // No engine contains the port. With all features it is that of the largest board in the scope, lean that of the board
+    // with only a serial sensor.
     let port = images.iter().map(|(.., image)| image.code["port-embassy"]).max().unwrap_or(0);
     let lean_port = named("qemu-mps2").code["port-embassy"];
     report.budget(
@@ -379,26 +400,15 @@ fn memory() -> [(&'static str, usize); 16] {
 
 fn main() -> ExitCode {
     let (name, report) = match std::env::args().nth(1).as_deref() {
-        None => ("board-budgets.md", report()),
-        Some("parts") => ("board-parts.md", parts()),
+        None => (Some("board-budgets.md"), report(Scope::All)),
+        Some("engine") => (None, report(Scope::Engine)),
+        Some("parts") => (Some("board-parts.md"), parts()),
         Some(other) => {
-            eprintln!("{other}: expected nothing, or `parts`");
+            eprintln!("{other}: expected nothing, `engine` or `parts`");
             return ExitCode::from(2);
         }
     };
-    let table = root().join("tests/tables").join(name);
-    let mut good = true;
-    if std::env::var_os("OUTRIGGER_BLESS").is_some_and(|value| value == "1") {
-        std::fs::write(&table, &report.text).expect("a table to write");
-    } else {
-        let differ = table::differences(&std::fs::read_to_string(&table).unwrap_or_default(), &report.text);
-        if !differ.is_empty() {
-            eprintln!("tests/tables/{name} is not what is measured; OUTRIGGER_BLESS=1 writes it anew");
-            // After an inserted or removed line all others are shifted and differ, too.
-            differ.iter().take(DIFFERENCES).for_each(|line| eprintln!("{line}"));
-            good = false;
-        }
-    }
+    let mut good = name.is_none_or(|name| compare_or_write(name, &report.text));
     for over in &report.over {
         eprintln!("over budget: {over}");
         good = false;
@@ -406,10 +416,26 @@ fn main() -> ExitCode {
     if good { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
 
+/// Compares `text` with the committed table, or writes it there if `OUTRIGGER_BLESS` is 1. Returns whether they agree.
+fn compare_or_write(name: &str, text: &str) -> bool {
+    let table = root().join("tests/tables").join(name);
+    if std::env::var_os("OUTRIGGER_BLESS").is_some_and(|value| value == "1") {
+        std::fs::write(&table, text).expect("a table to write");
+        return true;
+    }
+    let differ = table::differences(&std::fs::read_to_string(&table).unwrap_or_default(), text);
+    if !differ.is_empty() {
+        eprintln!("tests/tables/{name} is not what is measured; OUTRIGGER_BLESS=1 writes it anew");
+        // After an inserted or removed line all others are shifted and differ, too.
+        differ.iter().take(DIFFERENCES).for_each(|line| eprintln!("{line}"));
+    }
+    differ.is_empty()
+}
+
 const INTRODUCTION: &str = "\
 # What a microcontroller pays
 
-Made by `OUTRIGGER_BLESS=1 cargo run --release -p outrigger-bench --bin board_budgets`, held by `.ci/run budgets`: it fails
+Made by `OUTRIGGER_BLESS=1 cargo run --release -p outrigger-bench --bin board_budgets`, held every night by `.ci/run budgets`: it fails
 where a budget is exceeded, or where a number here is off by more than a hundredth and 256.
 
 *engine* is the engine beside one robot with every law, states by RTDE, and the loop around it, without network, recorder and
