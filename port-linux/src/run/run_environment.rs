@@ -64,7 +64,7 @@ pub(super) struct Service<M: VendorUi, T, const N: usize> {
     inputs: VecDeque<Input>,
     coast: Coast<M::Event>,
     /// The time at which the run ends because its motion is done: the arm has then been held at the end of the motion
-    /// for `run.settle`. `None` while the motion is not done.
+    /// for `run.expert.settle`. `None` while the motion is not done.
     done_at: Option<Instant>,
     /// `true` if the arm may be moving by commands of this process.
     moves: bool,
