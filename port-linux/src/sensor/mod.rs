@@ -180,11 +180,20 @@ impl Feed {
                 continue;
             }
             let bytes = datagram.get(..len).unwrap_or_default();
-            let parsed = match self.settings.format {
-                Format::Postcard => Reading::from_datagram(bytes).map(Some).map_err(|why| why.to_string()),
-                Format::Text => self.newest_line(bytes),
-            };
+            let parsed = self.datagram(bytes);
             self.deliver(parsed, at);
+        }
+    }
+
+    /// Decodes a datagram. One that is longer than [`LONGEST`] is rejected, because its end is missing: a number in its
+    /// last line could be cut off.
+    fn datagram(&mut self, bytes: &[u8]) -> Result<Option<Reading>, String> {
+        if bytes.len() > LONGEST {
+            return Err(format!("found a datagram of more than {LONGEST} bytes"));
+        }
+        match self.settings.format {
+            Format::Postcard => Reading::from_datagram(bytes).map(Some).map_err(|why| why.to_string()),
+            Format::Text => self.newest_line(bytes),
         }
     }
 
@@ -361,6 +370,9 @@ fn spawn_named(name: &str, body: impl FnOnce() + Send + 'static) -> std::io::Res
 mod tests {
     use std::io::BufReader;
 
+    use outrigger_core::command::SourceConfig;
+    use outrigger_wire::sensor::SourceId;
+
     use super::*;
 
     #[test]
@@ -376,6 +388,24 @@ mod tests {
             seen.push(String::from_utf8(line).expect("text"));
         }
         assert_eq!(seen, ["first", "last"]);
+    }
+
+    #[test]
+    fn a_datagram_that_is_cut_off_gives_no_reading() {
+        let judged = SourceConfig::new(SourceId(0), 1, -10.0, 10.0);
+        let listen = SocketAddr::from(([127, 0, 0, 1], 0));
+        let input = SourceInput::Udp { listen, from: None };
+        let (name, format) = ("seam".into(), Format::Text);
+        let settings = SourceSettings { name, input, format, values: 1, scale: 1.0, offset: 0.0, judged };
+        let (sender, _arrivals) = mpsc::channel(1);
+        let mut feed = Feed { index: 0, settings, clock: Clock::start(), sender, next_seq: 0 };
+
+        // Its last line is 0.4123000e1, of which a receiver that cuts it off sees 0.4123.
+        let mut datagram = vec![b'\n'; LONGEST + 1 - "0.4123".len()];
+        datagram.extend(b"0.4123");
+        assert_eq!(feed.datagram(&datagram).unwrap_err(), "found a datagram of more than 512 bytes");
+        let reading = feed.datagram(&datagram[1..]).expect("the longest datagram").expect("a reading");
+        assert_eq!(reading.value, SampleValue::new(&[0.4123]).expect("one value"));
     }
 
     #[test]
