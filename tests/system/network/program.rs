@@ -74,8 +74,8 @@ impl Transcript {
     /// Returns the bound on the motion of the arm after a fault that the program has printed \[rad\].
     pub(super) fn coast(&self) -> Option<f64> {
         let said = self.0.iter().rev().find(|line| line.text("text").contains("worst-case stopping distance"))?;
-        let (_, rest) = said.text("text").split_once("after a fault ")?;
-        rest.split_whitespace().next()?.parse().ok()
+        let (before, _) = said.text("text").split_once(" rad after a fault")?;
+        before.rsplit(' ').next()?.parse().ok()
     }
 
     pub(super) fn summary(&self) -> Option<&Value> {
