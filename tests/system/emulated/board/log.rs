@@ -32,7 +32,7 @@ pub(crate) fn tests() -> Vec<Timed> {
             let [(ResetCause::Software, 2, Some(StartStage::Clocks), Some(place))] = &telemetry.starts[..] else {
                 panic!("{:?}", telemetry.starts)
             };
-            assert!(place.contains("host.rs:"), "{place}");
+            assert!(place.contains("semihosting_calls.rs:"), "{place}");
             assert_eq!(telemetry.activity, LinkActivity::Packets);
             let story = bench.record().story(SimTime::ZERO);
             for line in ["the run before had come to: starting its clocks", "it panicked at"] {

@@ -24,12 +24,8 @@ pub(crate) fn tests() -> Vec<Timed> {
 fn by_program(machine: Machine, software: SoftwareVersion, orders: &'static str) -> &'static Firmware {
     built(machine, &format!("{orders} {software}"), || {
         let text = std::fs::read_to_string(closed_loop::configuration(software)).expect("a configuration");
-        let path = "path = \"reverse-speedj\"";
-        let text = match text.split_once("[session]\n") {
-            Some((before, behind)) => format!("{before}[session]\n{path}\n{behind}"),
-            None => format!("{text}\n[session]\n{path}\n"),
-        };
-        let text = format!("{text}\n[program]\nexpert.orders = \"{orders}\"\n");
+        // Ahead of the tables: the file has keys of `session` there.
+        let text = format!("session.path = \"reverse-speedj\"\n{text}\n[program]\nexpert.orders = \"{orders}\"\n");
         let name = format!("outrigger-{orders}-{}-{software}-{}.toml", std::process::id(), machine.name());
         let file = std::env::temp_dir().join(name);
         std::fs::write(&file, text).expect("room for a file");
