@@ -341,7 +341,7 @@ def contact(node):
     check(accepted, "a goal is rejected while a contact is waited for")
     check(waits.result(two).status == 4, "no contact was seen")
     answer = follows.result(moves)
-    check(answer.status == 6 and "touches" in answer.result.error_string, f"{answer.status}: {answer.result}")
+    check(answer.status == 6 and "contact" in answer.result.error_string, f"{answer.status}: {answer.result}")
     check(max(abs(a - b) for a, b in zip(position(states), low)) > 0.05, "nothing was in the way")
     # Detection has ended, so the tool can move away from the contact.
     say("away", reach(node, follows, states, first, 3.0))

@@ -86,7 +86,7 @@ def main(domain):
     speeds.send(0.6, first(0.2))
     check(not node.answer(sent).accepted, "a goal is taken while speeds move the arm")
     say("rest", rests(states, 1.0))
-    told.says("the arm comes to rest, and stays commanded")
+    told.says("the arm stops and stays commanded")
     check(not [m for m in running.take(N=10) if not m.data], "it is not commanded any more")
 
     # Invalid commands move nothing, and the log names their fault.

@@ -89,7 +89,7 @@ def none(judge):
     running = commanded(judge.node)
     answer = judge.hand_back()
     judge.refused(answer, "NoSuchProgram")
-    check("was stopped and is at standstill" in answer.message, f"{answer}")
+    check("a stop of the arm was requested" in answer.message, f"{answer}")
     judge.released(running)
 
 
