@@ -20,7 +20,7 @@ use super::motions::{Point, TOLERANCES, apart, executors, following, line, neare
 use super::ms;
 
 /// The default number of random histories: motions with random disturbances.
-const HISTORIES: u64 = 1_000;
+const HISTORIES: u64 = 2_000;
 /// The divisor of the number of histories on an e-Series, which has four times as many cycles.
 const E_SERIES: u64 = 20;
 /// The speed limit of each joint \[rad/s\].

@@ -258,7 +258,7 @@ fn a_starved_one_rests_and_the_next_needs_no_program_and_no_stale_leg_moves_the_
     let mut rig = Rig::new(setup, &mut buffers);
     rig.command();
     rig.run_for(ms(400));
-    for round in 0_u32..200 {
+    for round in 0_u32..1_000 {
         let mut swing = Swing::from(&rig, if round % 2 == 0 { 0.3 } else { -0.3 }, round % 3 == 0);
         (swing.seconds, swing.legs) = (2.0, 40);
         let number = swing.begin(&mut rig);
