@@ -150,10 +150,8 @@ impl Machine {
                 return Ok(Exit::Yields);
             }
         }
-        while *budget > 0 {
-            *budget = budget.saturating_sub(1);
-            match thread.advance(&self.program, &mut self.globals, budget)? {
-                Event::Going => {}
+        while let Some(event) = thread.execute(&self.program, &mut self.globals, budget)? {
+            match event {
                 Event::Builtin(site, args) => {
                     let first = Pending { site, args, repeat: 0, scratch: 0.0 };
                     let before = thread.slice;

@@ -10,8 +10,6 @@ use super::value::{ThreadId, Value};
 
 /// The action that an instruction of a thread needs from the machine.
 pub(super) enum Event {
-    /// No action: the thread continues with its next instruction.
-    Going,
     /// Make the built-in call with this number and these arguments.
     Builtin(u32, Vec<Value>),
     /// Start the function with this number as a thread and push its handle.
@@ -124,34 +122,53 @@ impl Thread {
         self.stack.push(value);
     }
 
-    /// Executes one instruction and returns the action that it needs from the machine.
-    pub(super) fn advance(
+    /// Executes instructions until one needs an action from the machine, and returns the action; `None` when the
+    /// budget of instructions is spent.
+    pub(super) fn execute(
         &mut self,
         program: &Program,
         globals: &mut [Option<Value>],
         budget: &mut u32,
-    ) -> Result<Event, FaultKind> {
+    ) -> Result<Option<Event>, FaultKind> {
+        while *budget > 0 {
+            *budget = budget.saturating_sub(1);
+            let event = self.advance(program, globals, budget)?;
+            if event.is_some() {
+                return Ok(event);
+            }
+        }
+        Ok(None)
+    }
+
+    /// Executes one instruction and returns the action that it needs from the machine; `None` if it needs none.
+    #[inline]
+    fn advance(
+        &mut self,
+        program: &Program,
+        globals: &mut [Option<Value>],
+        budget: &mut u32,
+    ) -> Result<Option<Event>, FaultKind> {
         let limits = &program.limits;
-        let Some(frame) = self.frames.last_mut() else { return Ok(Event::Ended) };
+        let Some(frame) = self.frames.last_mut() else { return Ok(Some(Event::Ended)) };
         let function = program.functions.get(frame.function as usize);
         let at = frame.next as usize;
         let Some((op, position)) = function.and_then(|f| Some((*f.code.get(at)?, *f.positions.get(at)?))) else {
-            return Ok(Event::Ended);
+            return Ok(Some(Event::Ended));
         };
         frame.next = frame.next.saturating_add(1);
         self.position = position;
         match op {
             Op::Constant(number) => {
-                let value = program.constants.get(number as usize).cloned().unwrap_or_default();
-                self.push(value, limits, budget)?;
+                let value = program.constants.get(number as usize).unwrap_or(&Value::None);
+                push_copy(&mut self.stack, value, limits, budget)?;
             }
             Op::Load(place) => {
-                let value = self.variable(place, globals).cloned().ok_or(FaultKind::NotAssigned)?;
-                self.push(value, limits, budget)?;
+                let value = variable(&self.frames, place, globals).ok_or(FaultKind::NotAssigned)?;
+                push_copy(&mut self.stack, value, limits, budget)?;
             }
             Op::LoadElement(place, count) => {
                 let (first, indices) = self.top(count as usize);
-                let base = self.variable(place, globals).ok_or(FaultKind::NotAssigned)?;
+                let base = variable(&self.frames, place, globals).ok_or(FaultKind::NotAssigned)?;
                 let value = operators::element(base, indices)?.to_value();
                 self.stack.truncate(first);
                 self.push(value, limits, budget)?;
@@ -191,7 +208,7 @@ impl Thread {
             }
             Op::Struct(number) => {
                 let Some(Value::Struct(mut members)) = program.constants.get(number as usize).cloned() else {
-                    return Ok(Event::Ended);
+                    return Ok(Some(Event::Ended));
                 };
                 let values = self.pop_many(members.len());
                 for ((_, member), value) in members.iter_mut().zip(values) {
@@ -215,27 +232,32 @@ impl Thread {
                 self.push(operator.apply(&value)?, limits, budget)?;
             }
             Op::Binary(operator) => {
-                let right = self.pop();
-                let left = self.pop();
-                let lists = [&left, &right].iter().any(|value| matches!(value, Value::List(_)));
-                let texts = [&left, &right].iter().any(|value| matches!(value, Value::String(_)));
-                if program.joins_texts && texts && operator == Binary::Add {
-                    self.push(strings::str_cat(&[left, right], limits)?, limits, budget)?;
+                // Read where they are: moving values takes most of the time of an instruction.
+                let (first, operands) = self.top(2);
+                let [left, right] = operands else { return Ok(Some(Event::Ended)) };
+                let lists = operands.iter().any(|value| matches!(value, Value::List(_)));
+                let texts = operands.iter().any(|value| matches!(value, Value::String(_)));
+                let value = if program.joins_texts && texts && operator == Binary::Add {
+                    strings::str_cat(operands, limits)?
                 } else if program.arrays && lists && operator.is_arithmetic() {
-                    let (value, work) = operator.arrays(&left, &right)?;
+                    let (value, work) = operator.arrays(left, right)?;
                     if !value.fits(limits) {
                         return Err(FaultKind::Limit("list"));
                     }
                     charge(budget, work);
-                    self.push(value, limits, budget)?;
+                    value
                 } else {
-                    self.push(operator.apply(&left, &right)?, limits, budget)?;
-                }
+                    operator.apply(left, right)?
+                };
+                self.stack.truncate(first);
+                self.push(value, limits, budget)?;
             }
             Op::Jump(to) => self.jump(to),
             Op::JumpUnless(to) => {
-                let condition = self.pop();
-                if !truth(&condition)? {
+                let (first, conditions) = self.top(1);
+                let holds = truth(conditions.first().unwrap_or(&Value::None))?;
+                self.stack.truncate(first);
+                if !holds {
                     self.jump(to);
                 }
             }
@@ -267,10 +289,10 @@ impl Thread {
                     if let Some(scope) = self.frames.last_mut() {
                         scope.locals = locals;
                     }
-                    return Ok(Event::LineEnded);
+                    return Ok(Some(Event::LineEnded));
                 }
                 if self.frames.is_empty() {
-                    return Ok(Event::Ended);
+                    return Ok(Some(Event::Ended));
                 }
                 self.push(value, limits, budget)?;
             }
@@ -279,17 +301,17 @@ impl Thread {
             }
             Op::EnterCritical => self.critical = true,
             Op::ExitCritical => self.critical = false,
-            Op::Run(function) => return Ok(Event::Run(function)),
-            Op::Join => return Ok(Event::Join(self.pop())),
-            Op::Kill => return Ok(Event::Kill(self.pop())),
-            Op::Halt => return Ok(Event::Halt),
+            Op::Run(function) => return Ok(Some(Event::Run(function))),
+            Op::Join => return Ok(Some(Event::Join(self.pop()))),
+            Op::Kill => return Ok(Some(Event::Kill(self.pop()))),
+            Op::Halt => return Ok(Some(Event::Halt)),
         }
-        Ok(Event::Going)
+        Ok(None)
     }
 
-    fn call(&mut self, program: &Program, site: u32, budget: &mut u32) -> Result<Event, FaultKind> {
+    fn call(&mut self, program: &Program, site: u32, budget: &mut u32) -> Result<Option<Event>, FaultKind> {
         use super::compiled_code::Target;
-        let Some(call) = program.calls.get(site as usize) else { return Ok(Event::Ended) };
+        let Some(call) = program.calls.get(site as usize) else { return Ok(Some(Event::Ended)) };
         let given = self.pop_many(call.slots.len());
         match call.target {
             Target::Function(function) => {
@@ -307,7 +329,7 @@ impl Thread {
                 }
                 charge(budget, frame.locals.len());
                 self.frames.push(frame);
-                Ok(Event::Going)
+                Ok(None)
             }
             Target::Builtin(signature) => {
                 let mut args = signature.defaults();
@@ -316,7 +338,7 @@ impl Thread {
                         *arg = value;
                     }
                 }
-                Ok(Event::Builtin(site, args))
+                Ok(Some(Event::Builtin(site, args)))
             }
         }
     }
@@ -346,12 +368,27 @@ impl Thread {
             frame.next = to;
         }
     }
+}
 
-    fn variable<'v>(&'v self, place: VariableSlot, globals: &'v [Option<Value>]) -> Option<&'v Value> {
-        match place {
-            VariableSlot::Global(slot) => globals.get(slot as usize)?.as_ref(),
-            VariableSlot::Local(slot) => self.frames.last()?.locals.get(slot as usize)?.as_ref(),
-        }
+/// Pushes a copy of a value on a thread's stack and subtracts its size from the budget of instructions.
+fn push_copy(stack: &mut Vec<Value>, value: &Value, limits: &Limits, budget: &mut u32) -> Result<(), FaultKind> {
+    charge(budget, value.weight());
+    if stack.len() >= limits.stack {
+        return Err(FaultKind::Limit("stack"));
+    }
+    // A number is most frequent, and copied without a call.
+    stack.push(match value {
+        Value::Float(number) => Value::Float(*number),
+        Value::Int(number) => Value::Int(*number),
+        other => other.clone(),
+    });
+    Ok(())
+}
+
+fn variable<'v>(frames: &'v [Frame], place: VariableSlot, globals: &'v [Option<Value>]) -> Option<&'v Value> {
+    match place {
+        VariableSlot::Global(slot) => globals.get(slot as usize)?.as_ref(),
+        VariableSlot::Local(slot) => frames.last()?.locals.get(slot as usize)?.as_ref(),
     }
 }
 
