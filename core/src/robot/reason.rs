@@ -46,7 +46,7 @@ reasons! {
     GradeLow "the link quality is below what commanding needs" "check the network, and the load of this device and of the controller",
     StateStale "the newest robot state is too old" "check the network between this device and the controller",
     StatesMissed "too many consecutive states were missed" "check the network between this device and the controller",
-    LocalStall "this device's control loop was not scheduled in time" "give this program its own processor and priority, and reduce other load",
+    LocalStall "this device's control loop was not scheduled in time" "give the control loop its own processor or priority, and reduce other load",
     ClockJump "the controller's clock jumped" "the controller was restarted or its time was set; reset and start",
     LinkClosed "no connection to the controller" "check that the controller is on and the port is enabled",
     Unacknowledged "the controller does not acknowledge what is sent" "check the cable and the controller's load",

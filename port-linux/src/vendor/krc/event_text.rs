@@ -135,8 +135,8 @@ pub(crate) fn all(krc: &Krc) -> [ReportedState; 4] {
 pub(crate) fn coast(coast: &Coast<7>) -> String {
     let joint = coast.joints.iter().copied().fold(0.0, f32::max);
     format!(
-        "worst-case stopping distance: {joint:.3} rad after a fault; if this process dies, the KRC continues for the \
-         cycles that it bridges and stops by itself (distance not published)"
+        "worst-case stopping distance: {joint:.3} rad after a fault; if Outrigger or its device fails, the KRC \
+         continues for the cycles that it bridges and stops by itself (distance not published)"
     )
 }
 

@@ -7,8 +7,8 @@ use outrigger_core::mode::PendantStop;
 use outrigger_wire::robot::{Pose, RobotModel, SoftwareVersion};
 use outrigger_wire::time::Duration;
 
-/// Describes both worst cases of the arm's coast on a controller with this software: a fault that this process detects,
-/// and the death of this process.
+/// Describes both worst cases of the arm's coast on a controller with this software: a fault that Outrigger detects,
+/// and a failure of Outrigger or of its device, a computer or a board.
 ///
 /// If the robot's model is not configured, the description says that the tool's travel is unknown.
 #[must_use]
@@ -16,16 +16,16 @@ pub fn describe(config: &UrConfig, software: SoftwareVersion) -> String {
     let reach = config.peer.model.map(|model| reach(model, config.peer.tcp));
     let seen = words(&config.worst_coast(software), reach.as_ref());
     let unseen = match config.coast_without_us(software) {
-        Some(coast) => format!("{} if this process dies", words(&coast, reach.as_ref())),
-        None => "NOTHING stops the arm if this process dies: the text is bare, and this software is not known to \
-                 stop at its end; use session.expert.form = \"self-ending\""
+        Some(coast) => format!("{} if Outrigger or its device fails", words(&coast, reach.as_ref())),
+        None => "NOTHING stops the arm if Outrigger or its device fails: the text is bare, and this software is not \
+                 known to stop at its end; use session.expert.form = \"self-ending\""
             .into(),
     };
     let missing = if reach.is_some() { "" } else { "; set `robot.model` to get it in mm" };
     format!("worst-case stopping distance: {seen} after a fault; {unseen}{missing}")
 }
 
-/// Describes how far the arm moves by itself if this process dies.
+/// Describes how far the arm moves by itself if Outrigger or its device fails.
 pub(super) fn without_us(config: &UrConfig, software: SoftwareVersion) -> String {
     let reach = config.peer.model.map(|model| reach(model, config.peer.tcp));
     config.coast_without_us(software).map_or("NOTHING stops it".into(), |coast| words(&coast, reach.as_ref()))

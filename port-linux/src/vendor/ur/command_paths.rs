@@ -32,7 +32,7 @@ pub(crate) fn table(config: &UrConfig, software: SoftwareVersion, by_rtde: bool)
     };
     let title = format!(
         "software {software}: ways to command it (* this configuration), and the worst-case stopping distance if \
-         this process, its machine or the cable fails"
+         Outrigger, its device or the cable fails"
     );
     std::iter::once(title).chain(rows.iter().map(line)).collect()
 }

@@ -97,7 +97,9 @@ impl Examined<6, Ur<'_>> for UrExamined {
         judge_link(&self.figures, self.unmet, "", sheet);
         sheet.line(format!("self-stop: {}", self_stop(config, software)));
         if config.coast_without_us(software).is_none() {
-            sheet.fix("nothing stops the arm if this process dies: set session.expert.form = \"self-ending\"");
+            sheet.fix(
+                "nothing stops the arm if Outrigger or its device fails: set session.expert.form = \"self-ending\"",
+            );
         }
         let acceptance = match (self.program_told, self.packet_tells) {
             (true, _) => "isProgramRunning, ten times a second",
@@ -145,7 +147,8 @@ impl UrExamined {
     }
 }
 
-/// Describes what stops the arm if this process dies: the form of its commands, or the program on the controller.
+/// Describes what stops the arm if Outrigger or its device fails: the form of its commands, or the program on the
+/// controller.
 fn self_stop(config: &UrConfig, software: SoftwareVersion) -> &'static str {
     if config.peer.path.is_resident() {
         return "the program on the controller ends in stopj when no command arrives for session.expert.hold";
