@@ -8,6 +8,7 @@ use outrigger_config::{
     BoardInput, DeviceSettings, End, Format, HostSettings, Pins, RosSettings, RunSettings, ServeSettings, SetExpertKey,
     SourceInput, SourceSettings, Stamps, Start, Surface, Terminals,
 };
+use outrigger_core::command::SourceConfig;
 use outrigger_core::law::{AxisConfig, LawConfig, StandoffConfig, ToolAxesConfig, ToolAxis};
 use outrigger_core::mode::RequestAs;
 
@@ -106,8 +107,9 @@ impl Lines {
             }
         }
         if let LawConfig::Standoff(StandoffConfig { distance, range: [least, most], longest_approach, .. }) = law {
-            let sight = format!("valid readings {least} to {most} m");
-            self.say("standoff", format!("{distance} m; {sight}; maximum approach without one {longest_approach} m"));
+            let range = format!("law.expert.range {} to {} m", shown(*least), shown(*most));
+            let approach = format!("approaches at most {longest_approach} m without a reading in it");
+            self.say("standoff", format!("{distance} m; {range}; {approach}"));
         }
     }
 
@@ -121,7 +123,7 @@ impl Lines {
         };
         let name = sources.get(usize::from(source.0)).unwrap_or(&"");
         let number = if *value == 1 { String::new() } else { format!(", value {value},") };
-        let below = format!("{}", proportional / slope.abs());
+        let below = shown(proportional / slope.abs());
         let way = if *slope > 0.0 { "below" } else { "above" };
         let range = range.map_or(String::new(), |[least, most]| format!(", while it reads {least} to {most}"));
         self.say(
@@ -315,8 +317,20 @@ fn described(source: &SourceSettings) -> String {
     format!("{input}, {}", kept(source))
 }
 
-/// Returns a text about a sensor's readings: the number of values in each, and the age up to which one is accepted
-/// \[s\].
+/// Returns a text about a sensor's readings: the number of values in each, the age up to which one is accepted \[s\],
+/// and the range outside which a value is a fault.
 fn kept<I>(source: &SourceSettings<I>) -> String {
-    format!("{} value(s), at most {} s old", source.values, source.judged.max_age.as_secs_f32())
+    let SourceConfig { min, max, max_age, .. } = source.judged;
+    // Without a range every finite value is accepted.
+    let range = if min > f32::MIN || max < f32::MAX {
+        format!("source.range {} to {}", shown(min), shown(max))
+    } else {
+        "no source.range".to_owned()
+    };
+    format!("{} value(s), at most {} s old, {range}", source.values, max_age.as_secs_f32())
+}
+
+/// Rounds a computed value to six digits for display: the default range of a standoff of 0.15 m ends at 0.35000002 m.
+fn shown(value: f32) -> f32 {
+    format!("{value:.5e}").parse().unwrap_or(value)
 }

@@ -97,6 +97,28 @@ fn check_config_says_what_becomes_of_a_stop_at_the_pendant_and_warns_of_open_sou
     assert!(of(&allowed, "5.15.0").contains(OVERRIDDEN), "{allowed}");
 }
 #[test]
+fn check_config_names_the_range_of_the_law_and_that_of_the_sensor_and_rounds_them() {
+    let said = |range: &str| {
+        let file = folder("ranges").join("ranges.toml");
+        let lines = format!(
+            "robot.address = \"127.0.0.1\"\nlaw = {{ kind = \"standoff\", source = \"d\", distance = 0.15 }}\n\
+             source = [{{ name = \"d\", input = \"udp\", listen = \"0.0.0.0:5005\"{range} }}]\n"
+        );
+        std::fs::write(&file, lines).expect("room");
+        let output = outrigger(&["check-config", file.to_str().expect("a path")], b"");
+        assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+        text(&output.stdout).to_owned()
+    };
+    // In 32 bits 0.15 + 0.2 is 0.35000002.
+    let law = "0.15 m; law.expert.range 0 to 0.35 m; approaches at most 0.05 m without a reading in it\n";
+    let both = said(", range = [0.01, 0.5]");
+    for expected in [law, "1 value(s), at most 0.1 s old, source.range 0.01 to 0.5\n"] {
+        assert!(both.contains(expected), "{expected} in {both}");
+    }
+    let none = said("");
+    assert!(none.contains("1 value(s), at most 0.1 s old, no source.range\n"), "{none}");
+}
+#[test]
 fn doctor_refuses_a_file_that_is_faulty_or_for_another_kind_of_robot() {
     let krc = examples().join("krc-swing.toml");
     let half_turn = examples().join("half-turn.toml");
