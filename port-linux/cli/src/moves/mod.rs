@@ -34,7 +34,7 @@ use outrigger::show::{Progress, complain, eprintln_lossy, reason_text, tell};
 #[derive(Args, Clone, Debug)]
 pub(crate) struct MoveArgs {
     /// HOST[:PORT-BASE]; with port base B, the controller's port p is at B + p - 29999; or a configuration, of which
-    /// everything applies except law, sensors and run
+    /// everything applies except law, sensors, operator, run, serve, ros and, for a UR, host
     #[arg(value_name = "ROBOT|CONFIG.toml")]
     pub robot: String,
     /// Motion: a table of t,q0,... (.csv), FollowJointTrajectory as JSON (.json), or a recording (.mcap)
