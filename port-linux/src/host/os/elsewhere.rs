@@ -1,4 +1,4 @@
-//! The calls that only Linux supports, as they are rejected on other systems. An arm can only be commanded from
+//! The calls that only Linux supports, as they are rejected on other systems. A session can only command an arm from
 //! Linux.
 
 use std::io::{self, ErrorKind};
@@ -22,7 +22,7 @@ pub(crate) const fn monotonic_nanos() -> Option<u64> {
 /// Returns the error for system calls that are supported only on Linux.
 pub(super) fn only_on_linux() -> io::Error {
     let system = if cfg!(windows) { "Windows" } else { "macOS" };
-    let text = format!("only on Linux; on {system} Outrigger reads and simulates, but commands no arm");
+    let text = format!("only on Linux; on {system} Outrigger has no `run` and no `move`");
     io::Error::new(ErrorKind::Unsupported, text)
 }
 
@@ -102,7 +102,7 @@ impl Name {
     /// Refuses the exclusive right to a robot.
     ///
     /// # Errors
-    /// Always returns an error: an arm can only be commanded from Linux.
+    /// Always returns an error: a session can only command an arm from Linux.
     pub(crate) fn take(_: &str) -> io::Result<Result<Self, Option<String>>> {
         Err(only_on_linux())
     }

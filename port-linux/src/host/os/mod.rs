@@ -37,7 +37,7 @@ pub use windows::*;
 
 #[cfg(not(any(target_os = "linux", target_os = "macos", windows)))]
 compile_error!(
-    "the program is for Linux, and on macOS and Windows for what reads and simulates: see port-linux/docs/install.md"
+    "the program is for Linux, and without `run` and `move` for macOS and Windows: see port-linux/docs/install.md"
 );
 
 /// The name of the request to end the process that a closed terminal causes. The request arrives as this signal, from
