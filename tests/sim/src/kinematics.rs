@@ -173,6 +173,9 @@ struct Axis {
 /// The rotation of each joint about its axis.
 type Turns = [Rotation; 6];
 
+/// The direction of each joint axis and a point on it.
+type AxisLines = [(Vec3, Vec3); 6];
+
 /// The kinematic chain of an arm: six joint axes and the flange.
 #[derive(Clone, Copy, Debug)]
 pub struct Chain {
@@ -272,18 +275,18 @@ impl Chain {
         self.carry(turns, 2, Frame { position: self.elbow, rotation: Rotation::IDENTITY }).position
     }
 
-    /// Returns the linear and angular speed of `point`, which is fixed to the link after joint number `joints`, at
-    /// `qd` \[rad/s\].
-    fn speed_of(&self, turns: &Turns, qd: &[f64; 6], joints: usize, point: Vec3) -> (Vec3, Vec3) {
-        let mut linear = [0.0; 3];
-        let mut angular = [0.0; 3];
-        for (joint, (axis, speed)) in self.axes.iter().zip(qd).enumerate().take(joints) {
-            let here = self.carry(turns, joint, Frame { position: axis.point, rotation: Rotation::IDENTITY });
-            let direction = here.rotation.turn(axis.direction);
-            linear = add(linear, scale(cross(direction, sub(point, here.position)), *speed));
-            angular = add(angular, scale(direction, *speed));
-        }
-        (linear, angular)
+    /// Returns the direction of each joint axis and a point on it, turned by the joints before it.
+    fn axis_lines_turned(&self, turns: &Turns) -> AxisLines {
+        // The link before each axis: where the joints so far move what the zero pose has at the origin.
+        let mut link = Frame { position: [0.0; 3], rotation: Rotation::IDENTITY };
+        let mut turns = turns.iter();
+        self.axes.map(|axis| {
+            let direction = link.rotation.turn(axis.direction);
+            let point = add(link.position, link.rotation.turn(axis.point));
+            link.rotation = link.rotation.after(turns.next().copied().unwrap_or_default());
+            link.position = sub(point, link.rotation.turn(axis.point));
+            (direction, point)
+        })
     }
 
     /// Returns the speed of the tool at joint positions `q` \[rad\] and joint speeds `qd` \[rad/s\], linear \[m/s\]
@@ -291,7 +294,8 @@ impl Chain {
     #[must_use]
     pub fn tool_speed(&self, q: &[f64; 6], qd: &[f64; 6], tcp: &Pose6) -> [f64; 6] {
         let turns = self.turns(q);
-        let ([x, y, z], [rx, ry, rz]) = self.speed_of(&turns, qd, 6, self.tool_turned(&turns, tcp).position);
+        let lines = self.axis_lines_turned(&turns);
+        let ([x, y, z], [rx, ry, rz]) = speed_of(&lines, qd, self.tool_turned(&turns, tcp).position);
         [x, y, z, rx, ry, rz]
     }
 
@@ -300,8 +304,21 @@ impl Chain {
     #[must_use]
     pub fn elbow_speed(&self, q: &[f64; 6], qd: &[f64; 6]) -> Vec3 {
         let turns = self.turns(q);
-        self.speed_of(&turns, qd, 2, self.elbow_turned(&turns)).0
+        let lines = self.axis_lines_turned(&turns);
+        speed_of(&lines[..2], qd, self.elbow_turned(&turns)).0
     }
+}
+
+/// Returns the linear and angular speed of a point of an arm at joint speeds `qd` \[rad/s\]. The joints that move the
+/// point have these axes.
+fn speed_of(lines: &[(Vec3, Vec3)], qd: &[f64; 6], point: Vec3) -> (Vec3, Vec3) {
+    let mut linear = [0.0; 3];
+    let mut angular = [0.0; 3];
+    for ((direction, on_axis), speed) in lines.iter().zip(qd) {
+        linear = add(linear, scale(cross(*direction, sub(point, *on_axis)), *speed));
+        angular = add(angular, scale(*direction, *speed));
+    }
+    (linear, angular)
 }
 
 #[cfg(test)]

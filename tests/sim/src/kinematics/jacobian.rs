@@ -1,6 +1,6 @@
 //! The Jacobian of the chain, its time derivative, and joint speeds for a speed of the tool.
 
-use super::{Chain, Frame, Pose6, Rotation, Vec3, add, cross, scale, sub};
+use super::{AxisLines, Chain, Pose6, Vec3, add, cross, scale, speed_of, sub};
 use crate::linear_solver::solve;
 
 /// The Jacobian of the tool: six columns, one per joint, each with the tool's speed in the base \[m, rad\] per rad of
@@ -13,14 +13,8 @@ const DAMPING: f64 = 1e-3;
 
 impl Chain {
     /// Returns the direction of each joint axis and a point on it, at joint positions `q` \[rad\].
-    pub(crate) fn axis_lines(&self, q: &[f64; 6]) -> [(Vec3, Vec3); 6] {
-        let turns = self.turns(q);
-        let mut joint = 0;
-        self.axes.map(|axis| {
-            let here = self.carry(&turns, joint, Frame { position: axis.point, rotation: Rotation::IDENTITY });
-            joint += 1;
-            (here.rotation.turn(axis.direction), here.position)
-        })
+    pub(crate) fn axis_lines(&self, q: &[f64; 6]) -> AxisLines {
+        self.axis_lines_turned(&self.turns(q))
     }
 
     /// Returns the Jacobian of the tool's frame at `q` \[rad\], with the tool at `tcp` (pose in the flange).
@@ -34,15 +28,15 @@ impl Chain {
     /// \[rad/s\].
     #[must_use]
     pub fn jacobian_time_derivative(&self, q: &[f64; 6], qd: &[f64; 6], tcp: &Pose6) -> Jacobian {
-        let (lines, turns) = (self.axis_lines(q), self.turns(q));
+        let lines = self.axis_lines(q);
         let tool = self.tool(q, tcp).position;
-        let tool_speed = self.speed_of(&turns, qd, 6, tool).0;
+        let tool_speed = speed_of(&lines, qd, tool).0;
         // The axes before this one turn its direction and move its point.
         let mut turning = [0.0; 3];
         let mut joint = 0;
         lines.map(|(direction, point)| {
             let turned = cross(turning, direction);
-            let point_speed = self.speed_of(&turns, qd, joint, point).0;
+            let point_speed = speed_of(&lines[..joint], qd, point).0;
             let linear = add(cross(turned, sub(tool, point)), cross(direction, sub(tool_speed, point_speed)));
             turning = add(turning, scale(direction, qd[joint]));
             joint += 1;
