@@ -199,13 +199,14 @@ fn member(members: &[(String, Value)], index: &Value) -> Result<usize, FaultKind
 }
 
 fn position(index: &Value, len: usize) -> Result<usize, FaultKind> {
-    let whole = index.whole().ok_or(FaultKind::Type { operation: "index", found: index.kind() })?;
-    usize::try_from(whole).ok().filter(|at| *at < len).ok_or(FaultKind::IndexOutOfRange { index: whole, len })
+    let whole = index.whole().ok_or_else(|| FaultKind::Type { operation: "index", found: index.kind() })?;
+    let at = usize::try_from(whole).ok().filter(|at| *at < len);
+    at.ok_or(FaultKind::IndexOutOfRange { index: whole, len })
 }
 
 fn at<'v, T>(items: &'v [T], index: &Value) -> Result<&'v T, FaultKind> {
-    let fault = FaultKind::IndexOutOfRange { index: -1, len: items.len() };
-    items.get(position(index, items.len())?).ok_or(fault)
+    let len = items.len();
+    items.get(position(index, len)?).ok_or(FaultKind::IndexOutOfRange { index: -1, len })
 }
 
 fn at_mut<'v, T>(items: &'v mut [T], index: &Value) -> Result<&'v mut T, FaultKind> {

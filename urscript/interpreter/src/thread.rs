@@ -409,5 +409,5 @@ fn charge(budget: &mut u32, work: usize) {
 }
 
 fn truth(value: &Value) -> Result<bool, FaultKind> {
-    value.truth().ok_or(FaultKind::Type { operation: "condition", found: value.kind() })
+    value.truth().ok_or_else(|| FaultKind::Type { operation: "condition", found: value.kind() })
 }
