@@ -107,7 +107,7 @@ def main(domain):
 
     # A goal continues to its end although speeds are streamed meanwhile.
     reach(node, action, states, begin, 2.0, lambda: speeds.send(1.0, first(0.3)))
-    told.says("a motion is running")
+    told.says("a motion is active")
 
     # Positions are followed, and the arm stays at the last one.
     way = lambda at: [begin[0] + min(0.3, 0.2 * at), *begin[1:]]

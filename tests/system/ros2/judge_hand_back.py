@@ -61,6 +61,7 @@ def urcap(judge):
     judge.released(running)
     until(lambda: abs(position(judge.states)[5] - 1.0) < 0.01, "the goal of the pendant's program")
     judge.runs(False)
+    judge.arm.rests(0.2)
     judge.refused(judge.hand_back(), "ProgramAway")
 
 
