@@ -78,6 +78,25 @@ impl Binary {
         }
     }
 
+    /// Applies an operator to two floats, as [`apply`](Self::apply) does; `None` if that is an error, or not of floats.
+    #[inline]
+    #[expect(clippy::float_cmp, reason = "the language compares so")]
+    pub(super) fn floats(self, left: f64, right: f64) -> Option<Value> {
+        Some(match self {
+            Self::Add => Value::Float(left + right),
+            Self::Subtract => Value::Float(left - right),
+            Self::Multiply => Value::Float(left * right),
+            Self::Divide if right != 0.0 => Value::Float(left / right),
+            Self::Less => Value::Bool(left < right),
+            Self::LessEqual => Value::Bool(left <= right),
+            Self::Greater => Value::Bool(left > right),
+            Self::GreaterEqual => Value::Bool(left >= right),
+            Self::Equal => Value::Bool(left == right),
+            Self::NotEqual => Value::Bool(left != right),
+            Self::Divide | Self::Remainder | Self::Xor => return None,
+        })
+    }
+
     fn real(self, left: f64, right: f64) -> Result<Value, FaultKind> {
         if matches!(self, Self::Divide | Self::Remainder) && right == 0.0 {
             return Err(FaultKind::Domain(self.sign()));
@@ -154,7 +173,7 @@ pub(super) enum Element<'v> {
 impl Element<'_> {
     pub(super) fn to_value(&self) -> Value {
         match self {
-            Self::Value(value) => (*value).clone(),
+            Self::Value(value) => value.copied(),
             Self::Number(value) => Value::Float(*value),
         }
     }
@@ -226,6 +245,38 @@ mod tests {
         for zero in [Value::Int(0), Value::Float(0.0)] {
             assert_eq!(Binary::Divide.apply(&Value::Int(1), &zero), Err(FaultKind::Domain("/")));
             assert_eq!(Binary::Remainder.apply(&Value::Int(1), &zero), Err(FaultKind::Domain("%")));
+        }
+    }
+
+    #[test]
+    fn two_floats_are_combined_as_any_two_numbers() {
+        let all = [0.0, -0.0, 1.5, -2.25, f64::INFINITY, f64::NEG_INFINITY, f64::NAN, f64::MIN_POSITIVE, f64::MAX];
+        let operators = [
+            (Binary::Add, true),
+            (Binary::Subtract, true),
+            (Binary::Multiply, true),
+            (Binary::Divide, true),
+            (Binary::Less, true),
+            (Binary::LessEqual, true),
+            (Binary::Greater, true),
+            (Binary::GreaterEqual, true),
+            (Binary::Equal, true),
+            (Binary::NotEqual, true),
+            (Binary::Remainder, false),
+            (Binary::Xor, false),
+        ];
+        for (operator, has) in operators {
+            for left in all {
+                for right in all {
+                    let quick = operator.floats(left, right);
+                    assert_eq!(quick.is_some(), has && !(operator == Binary::Divide && right == 0.0));
+                    if let Some(quick) = quick {
+                        let slow = operator.apply(&Value::Float(left), &Value::Float(right)).unwrap();
+                        // NaN is not equal to itself.
+                        assert_eq!(format!("{quick:?}"), format!("{slow:?}"), "{left} {operator:?} {right}");
+                    }
+                }
+            }
         }
     }
 

@@ -1,6 +1,6 @@
 //! A thread of a running program: its frames, its values, and the call it waits for.
 
-use super::compiled_code::{Binary, Op, VariableSlot};
+use super::compiled_code::{Binary, Function, Op, VariableSlot};
 use super::error::{Fault, FaultKind, Position};
 use super::limits::Limits;
 use super::operators;
@@ -85,6 +85,7 @@ impl Thread {
     }
 
     /// Pushes a value on the thread's stack and subtracts its size from the budget of instructions.
+    #[inline]
     pub(super) fn push(&mut self, value: Value, limits: &Limits, budget: &mut u32) -> Result<(), FaultKind> {
         charge(budget, value.weight());
         if self.stack.len() >= limits.stack {
@@ -131,9 +132,39 @@ impl Thread {
         budget: &mut u32,
     ) -> Result<Option<Event>, FaultKind> {
         while *budget > 0 {
-            *budget = budget.saturating_sub(1);
-            let event = self.advance(program, globals, budget)?;
+            let function = self.frames.last().and_then(|frame| program.functions.get(frame.function as usize));
+            let Some(function) = function else {
+                *budget = budget.saturating_sub(1);
+                return Ok(Some(Event::Ended));
+            };
+            let event = self.execute_function(function, program, globals, budget)?;
             if event.is_some() {
+                return Ok(event);
+            }
+        }
+        Ok(None)
+    }
+
+    /// Executes instructions of the present function until one calls a function or returns, or needs an action from the
+    /// machine, which is returned.
+    fn execute_function(
+        &mut self,
+        function: &Function,
+        program: &Program,
+        globals: &mut [Option<Value>],
+        budget: &mut u32,
+    ) -> Result<Option<Event>, FaultKind> {
+        while *budget > 0 {
+            *budget = budget.saturating_sub(1);
+            let Some(frame) = self.frames.last_mut() else { return Ok(Some(Event::Ended)) };
+            let at = frame.next as usize;
+            let (Some(op), Some(position)) = (function.code.get(at), function.positions.get(at)) else {
+                return Ok(Some(Event::Ended));
+            };
+            frame.next = frame.next.saturating_add(1);
+            self.position = *position;
+            let event = self.advance(*op, program, globals, budget)?;
+            if event.is_some() || matches!(op, Op::Call(_) | Op::Return) {
                 return Ok(event);
             }
         }
@@ -144,19 +175,12 @@ impl Thread {
     #[inline]
     fn advance(
         &mut self,
+        op: Op,
         program: &Program,
         globals: &mut [Option<Value>],
         budget: &mut u32,
     ) -> Result<Option<Event>, FaultKind> {
         let limits = &program.limits;
-        let Some(frame) = self.frames.last_mut() else { return Ok(Some(Event::Ended)) };
-        let function = program.functions.get(frame.function as usize);
-        let at = frame.next as usize;
-        let Some((op, position)) = function.and_then(|f| Some((*f.code.get(at)?, *f.positions.get(at)?))) else {
-            return Ok(Some(Event::Ended));
-        };
-        frame.next = frame.next.saturating_add(1);
-        self.position = position;
         match op {
             Op::Constant(number) => {
                 let value = program.constants.get(number as usize).unwrap_or(&Value::None);
@@ -232,7 +256,16 @@ impl Thread {
                 self.push(operator.apply(&value)?, limits, budget)?;
             }
             Op::Binary(operator) => {
-                // Read where they are: moving values takes most of the time of an instruction.
+                // Moving values takes most of the time of an instruction: two floats are replaced where they are.
+                if let [.., first @ Value::Float(_), Value::Float(right)] = self.stack.as_mut_slice()
+                    && let Value::Float(left) = *first
+                    && let Some(value) = operator.floats(left, *right)
+                {
+                    *first = value;
+                    self.stack.truncate(self.stack.len().saturating_sub(1));
+                    charge(budget, 1);
+                    return Ok(None);
+                }
                 let (first, operands) = self.top(2);
                 let [left, right] = operands else { return Ok(Some(Event::Ended)) };
                 let lists = operands.iter().any(|value| matches!(value, Value::List(_)));
@@ -376,12 +409,7 @@ fn push_copy(stack: &mut Vec<Value>, value: &Value, limits: &Limits, budget: &mu
     if stack.len() >= limits.stack {
         return Err(FaultKind::Limit("stack"));
     }
-    // A number is most frequent, and copied without a call.
-    stack.push(match value {
-        Value::Float(number) => Value::Float(*number),
-        Value::Int(number) => Value::Int(*number),
-        other => other.clone(),
-    });
+    stack.push(value.copied());
     Ok(())
 }
 

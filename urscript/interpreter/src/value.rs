@@ -118,13 +118,31 @@ impl Value {
 
     /// Returns the size of the value, as [`Limits::list_weight`] limits it: 1 for a scalar, 6 for a pose, 1 more than
     /// its elements for a list or struct, and for a text 1 and one more per eight bytes.
+    #[inline]
     pub(crate) fn weight(&self) -> usize {
+        match self {
+            Self::None | Self::Bool(_) | Self::Int(_) | Self::Float(_) | Self::Thread(_) | Self::Handle(_) => 1,
+            Self::String(_) | Self::List(_) | Self::Pose(_) | Self::Struct(_) => self.weight_of_parts(),
+        }
+    }
+
+    fn weight_of_parts(&self) -> usize {
         match self {
             Self::List(items) => items.iter().fold(1, |sum, item| sum.saturating_add(item.weight())),
             Self::Pose(_) => 6,
             Self::Struct(members) => members.iter().fold(1, |sum, (_, value)| sum.saturating_add(value.weight())),
             Self::String(text) => (text.len() / 8).saturating_add(1),
             _ => 1,
+        }
+    }
+
+    /// Returns a copy. A number, which is most frequent, is copied without a call.
+    #[inline]
+    pub(crate) fn copied(&self) -> Self {
+        match self {
+            Self::Float(number) => Self::Float(*number),
+            Self::Int(number) => Self::Int(*number),
+            other => other.clone(),
         }
     }
 
