@@ -493,17 +493,24 @@ fn report(ended: Outcome) -> u8 {
 /// Runs the command line of this process.
 #[must_use]
 pub fn main() -> ExitCode {
+    main_with(std::env::args_os()).into()
+}
+
+/// Runs the command line `words`, of which the first is the name of the program, and returns the exit code. Some
+/// commands end the process by themselves.
+#[must_use]
+pub fn main_with(words: impl IntoIterator<Item = impl Into<OsString> + Clone>) -> u8 {
     os::wake_promptly();
     use_screen(&FullScreen);
-    let Cli { verbose, quiet, command } = match parse(std::env::args_os()) {
+    let Cli { verbose, quiet, command } = match parse(words) {
         Ok(cli) => cli,
         Err(error) => match without_ros2(&error) {
             Some(failure) => {
                 complain(&failure.told());
-                return failure.into();
+                return failure.code();
             }
             None if error.use_stderr() => error.exit(),
-            None => return report(error.print().or_else(|error| output_closed(&error))).into(),
+            None => return report(error.print().or_else(|error| output_closed(&error))),
         },
     };
     if verbose {
@@ -517,7 +524,7 @@ pub fn main() -> ExitCode {
         // A thread that was left behind may hold resources that an orderly exit would wait for.
         worker::exit_at_once(code);
     }
-    code.into()
+    code
 }
 
 /// Returns a failure with advice how to obtain a build with ROS 2, if the arguments need one and this build lacks

@@ -109,6 +109,14 @@ impl<const N: usize, P: Controller<N> + 'static> Robot<N, P> {
         self
     }
 
+    /// Makes the sessions of [`start`](Self::start) begin without a request to command: the robot is only observed until
+    /// the handle or a companion requests commanding.
+    #[must_use]
+    pub const fn awaiting_request(mut self) -> Self {
+        self.run.request = Start::Operator;
+        self
+    }
+
     /// Makes the session accept requests of other processes through the command `outrigger ctl`, like `outrigger run`.
     #[must_use]
     pub const fn answering(mut self) -> Self {

@@ -2,8 +2,9 @@
 
 use std::fmt;
 use std::sync::Arc;
-use std::sync::mpsc::{Receiver, sync_channel};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, sync_channel};
 use std::thread::JoinHandle;
+use std::time::Duration;
 
 use outrigger_core::engine::{Config, Controller};
 use outrigger_wire::robot::State;
@@ -50,17 +51,43 @@ impl<const N: usize> States<N> {
     }
 }
 
+impl<const N: usize> States<N> {
+    /// Waits for the next state of the robot, at most for `within`. Returns `None` if there was none in this time, or
+    /// if the session has ended.
+    ///
+    /// # Errors
+    /// Returns the error that ended the session, once.
+    pub fn next_within(&mut self, within: Duration) -> Result<Option<State<N>>, Failure> {
+        match self.states.recv_timeout(within) {
+            Ok(state) => Ok(Some(state)),
+            Err(RecvTimeoutError::Timeout) => Ok(None),
+            Err(RecvTimeoutError::Disconnected) => self.outcome().map_or(Ok(None), Err),
+        }
+    }
+
+    /// Returns `true` if the session has ended, and all its states were read.
+    #[must_use]
+    pub const fn has_ended(&self) -> bool {
+        self.thread.is_none()
+    }
+
+    /// Waits for the end of the session, and returns its error.
+    fn outcome(&mut self) -> Option<Failure> {
+        match self.thread.take()?.join() {
+            Ok(outcome) => outcome.err(),
+            Err(panic) => std::panic::resume_unwind(panic),
+        }
+    }
+}
+
 impl<const N: usize> Iterator for States<N> {
     type Item = Result<State<N>, Failure>;
 
     /// Waits for the next state of the robot. Returns `None` after an error, or if the session has ended.
     fn next(&mut self) -> Option<Self::Item> {
-        if let Ok(state) = self.states.recv() {
-            return Some(Ok(state));
-        }
-        match self.thread.take()?.join() {
-            Ok(outcome) => outcome.err().map(Err),
-            Err(panic) => std::panic::resume_unwind(panic),
+        match self.states.recv() {
+            Ok(state) => Some(Ok(state)),
+            Err(_) => self.outcome().map(Err),
         }
     }
 }
