@@ -1,0 +1,34 @@
+"""Moves, observes and simulates Universal Robots arms.
+
+>>> from outrigger_robot import Robot, sim
+>>> with sim.ur("5.15") as simulator, Robot.ur(simulator.address) as robot:
+...     robot.move_to([0, -90, -80, -100, 90, 0], degrees=True)
+"""
+
+from . import sim
+from .outrigger_native import (
+    ConnectionFailed,
+    OutriggerError,
+    Rejected,
+    Robot,
+    State,
+    States,
+    Stop,
+    Stopped,
+    Stream,
+    __version__,
+)
+
+__all__ = [
+    "ConnectionFailed",
+    "OutriggerError",
+    "Rejected",
+    "Robot",
+    "State",
+    "States",
+    "Stop",
+    "Stopped",
+    "Stream",
+    "__version__",
+    "sim",
+]

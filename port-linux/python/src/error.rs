@@ -1,0 +1,105 @@
+//! Errors as Python exceptions, and the reason why an arm stopped.
+
+use outrigger::{Failure, Reason};
+use pyo3::exceptions::{PyException, PyValueError};
+use pyo3::prelude::*;
+use pyo3::types::PyType;
+
+pyo3::create_exception!(
+    outrigger_robot,
+    OutriggerError,
+    PyException,
+    "An error of a robot, of its connection or of a simulator. `reason` is its name, or None; `advice` says what to do."
+);
+pyo3::create_exception!(
+    outrigger_robot,
+    ConnectionFailed,
+    OutriggerError,
+    "The robot cannot be reached, or another process commands it."
+);
+pyo3::create_exception!(
+    outrigger_robot,
+    Rejected,
+    OutriggerError,
+    "A request was rejected, and nothing moved because of it."
+);
+pyo3::create_exception!(
+    outrigger_robot,
+    Stopped,
+    OutriggerError,
+    "A motion ended before its goal, or commanding ended. `reason` and `advice` are those of why_stopped()."
+);
+
+/// Adds the exceptions to the package.
+pub(crate) fn add_to(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    let py = module.py();
+    for (name, kind) in [
+        ("OutriggerError", py.get_type::<OutriggerError>()),
+        ("ConnectionFailed", py.get_type::<ConnectionFailed>()),
+        ("Rejected", py.get_type::<Rejected>()),
+        ("Stopped", py.get_type::<Stopped>()),
+    ] {
+        // Every exception has the attributes, whoever raises it.
+        kind.setattr("reason", py.None())?;
+        kind.setattr("advice", py.None())?;
+        module.add(name, kind)?;
+    }
+    Ok(())
+}
+
+/// Creates an exception of the class `kind`, with the name of a reason and its advice.
+pub(crate) fn exception(kind: &Bound<'_, PyType>, text: &str, reason: Option<Reason>) -> PyErr {
+    let made = kind.call1((text,)).and_then(|value| {
+        value.setattr("reason", reason.map(Reason::name))?;
+        value.setattr("advice", reason.map(Reason::advice))?;
+        Ok(value)
+    });
+    made.map_or_else(|error| error, PyErr::from_value)
+}
+
+/// Converts an error of the library into an exception: `ValueError` for arguments, otherwise one of this package.
+pub(crate) fn of_failure(failure: &Failure) -> PyErr {
+    let text = failure.told();
+    match failure {
+        Failure::BadInput(_) | Failure::Usage(_) => PyValueError::new_err(text),
+        Failure::Connection(_) => ConnectionFailed::new_err(text),
+        Failure::Fault(_) => Stopped::new_err(text),
+        Failure::Interrupted(_) => OutriggerError::new_err(text),
+    }
+}
+
+/// The reason why commanding ended.
+#[pyclass(frozen, module = "outrigger_robot")]
+pub(crate) struct Stop {
+    /// The name of the reason, e.g. "ProtectiveStop".
+    #[pyo3(get)]
+    reason: &'static str,
+    /// The reason as a sentence.
+    #[pyo3(get)]
+    text: String,
+    /// What to do about it.
+    #[pyo3(get)]
+    advice: &'static str,
+    /// True if commanding cannot start again before reset().
+    #[pyo3(get)]
+    latched: bool,
+}
+
+impl Stop {
+    pub(crate) fn new(reason: Reason, released: Option<String>, latched: bool) -> Self {
+        let text = released.unwrap_or_else(|| reason.text().to_owned());
+        Self { reason: reason.name(), text, advice: reason.advice(), latched }
+    }
+}
+
+#[pymethods]
+impl Stop {
+    fn __str__(&self) -> String {
+        format!("{} ({}); {}", self.text, self.reason, self.advice)
+    }
+
+    fn __repr__(&self) -> String {
+        let latched = if self.latched { "True" } else { "False" };
+        format!("Stop(reason={:?}, text={:?}, latched={latched})", self.reason, self.text)
+    }
+}

@@ -1,0 +1,36 @@
+//! The native half of the Python package `outrigger_robot`.
+//!
+//! It binds the library for hosts and the simulated controllers: there is no other process and no socket between
+//! Python and the control loop. The loop runs in a thread of its own, which never takes the interpreter's lock. Calls
+//! that wait release the lock, and look for Ctrl-C every 20 ms.
+
+mod connection;
+mod error;
+mod robot;
+mod session;
+mod simulator;
+mod state;
+mod stream;
+
+use pyo3::prelude::*;
+
+/// Runs the command `outrigger` with the words of a command line, of which the first is the name of the program, and
+/// returns its exit code.
+#[pyfunction]
+fn command(py: Python<'_>, words: Vec<String>) -> u8 {
+    py.detach(|| outrigger_cli::cli::main_with(words))
+}
+
+/// Robots, simulated controllers and the command of Outrigger.
+#[pymodule]
+fn outrigger_native(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add("__version__", env!("CARGO_PKG_VERSION"))?;
+    module.add_class::<robot::Robot>()?;
+    module.add_class::<robot::States>()?;
+    module.add_class::<state::State>()?;
+    module.add_class::<stream::Stream>()?;
+    module.add_class::<error::Stop>()?;
+    module.add_class::<simulator::SimulatedUr>()?;
+    module.add_function(wrap_pyfunction!(command, module)?)?;
+    error::add_to(module)
+}

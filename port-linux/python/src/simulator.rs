@@ -1,0 +1,175 @@
+//! A simulated controller in this process, on ports of its own, in real time.
+
+use std::net::Ipv4Addr;
+
+use numpy::PyArray1;
+use outrigger::config::{FIRST_PORT, parse_software};
+use outrigger::wire::robot::RobotModel;
+use outrigger_sim::controller::{Controller, Options};
+use outrigger_sim::fault::Fault;
+use outrigger_sim::tcp::{Addresses, Running, Server};
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use pyo3::types::PyTuple;
+
+use crate::error::ConnectionFailed;
+use crate::state::array;
+
+/// The first port base that is tried, below the ports that the kernel assigns.
+const FIRST_BASE: u16 = 15_000;
+
+/// A simulated controller of Universal Robots, until close() or the end of its `with` block.
+#[pyclass(module = "outrigger_robot.sim")]
+pub(crate) struct SimulatedUr {
+    running: Option<Running>,
+    port_base: u16,
+    model: RobotModel,
+    software: String,
+}
+
+impl SimulatedUr {
+    /// Looks at the controller between two of its cycles. The interpreter's lock is released meanwhile.
+    fn look<T: Send>(&self, py: Python<'_>, at: impl FnOnce(&Controller) -> T + Send) -> PyResult<T> {
+        let running = self.running.as_ref().ok_or_else(|| PyValueError::new_err("the simulator is closed"))?;
+        Ok(py.detach(|| at(&running.controller())))
+    }
+}
+
+#[pymethods]
+impl SimulatedUr {
+    /// Starts a controller with this PolyScope version and arm, by default the UR5 of the generation, at the joint
+    /// angles `q` [rad]. `faults` are those of `outrigger sim ur --fault`. `port_base` 0 chooses free ports; 29999
+    /// gives each port its real number.
+    #[new]
+    #[pyo3(signature = (software = "5.15", *, model = None, q = None, faults = vec![], port_base = 0))]
+    fn new(
+        py: Python<'_>,
+        software: &str,
+        model: Option<&str>,
+        q: Option<[f64; 6]>,
+        faults: Vec<String>,
+        port_base: u16,
+    ) -> PyResult<Self> {
+        let bad = |text: String| PyValueError::new_err(text);
+        let version = parse_software(software).map_err(|error| bad(format!("software: {error}")))?;
+        let mut options = Options::for_software(version);
+        if let Some(name) = model {
+            let known = RobotModel::ALL.iter().copied();
+            options.model = known.clone().find(|model| model.name().eq_ignore_ascii_case(name)).ok_or_else(|| {
+                let names: Vec<&str> = known.map(RobotModel::name).collect();
+                bad(format!("model: expected one of {}, found '{name}'", names.join(", ")))
+            })?;
+        }
+        if let Some(q) = q {
+            if q.iter().any(|angle| !angle.is_finite()) {
+                return Err(bad(format!("q: expected six finite angles in rad, found {q:?}")));
+            }
+            options.q = q;
+        }
+        for fault in &faults {
+            options.faults.push(fault.parse::<Fault>().map_err(|error| bad(format!("faults: {error}")))?);
+        }
+        let model = options.model;
+        let controller = Controller::new(options).map_err(|error| bad(error.to_string()))?;
+        let spread = u16::try_from(std::process::id() % 400).unwrap_or_default() * 23;
+        let base = if port_base == 0 { FIRST_BASE + spread } else { port_base };
+        let addresses = Addresses { listen: Ipv4Addr::LOCALHOST.into(), base, robot_api: None };
+        let bound = py.detach(|| {
+            if port_base == 0 {
+                Server::bind_free(controller, addresses)
+            } else {
+                Server::bind_at(controller, addresses)
+            }
+        });
+        let server = bound.map_err(|error| ConnectionFailed::new_err(error.to_string()))?;
+        let port_base = server.port_base();
+        let running = server.spawn().map_err(|error| ConnectionFailed::new_err(format!("no thread: {error}")))?;
+        Ok(Self { running: Some(running), port_base, model, software: version.to_string() })
+    }
+
+    /// The address for Robot.ur() and for the commands of Outrigger.
+    #[getter]
+    fn address(&self) -> String {
+        if self.port_base == FIRST_PORT { self.host().into() } else { format!("{}:{}", self.host(), self.port_base) }
+    }
+
+    /// The address without ports, for clients that take them apart.
+    #[getter]
+    fn host(&self) -> &'static str {
+        "127.0.0.1"
+    }
+
+    /// The port base: port P of a real controller is at this number + P - 29999.
+    #[getter]
+    fn port_base(&self) -> u16 {
+        self.port_base
+    }
+
+    /// The name of the arm, e.g. "UR5e".
+    #[getter]
+    fn model(&self) -> &'static str {
+        self.model.name()
+    }
+
+    /// The version of the software, e.g. "5.15.0".
+    #[getter]
+    fn software(&self) -> &str {
+        &self.software
+    }
+
+    /// Returns the number of the simulated port that stands for `port`, e.g. 30004.
+    fn port(&self, port: u16) -> PyResult<u16> {
+        let moved = i64::from(port) - i64::from(FIRST_PORT) + i64::from(self.port_base);
+        u16::try_from(moved).map_err(|_| PyValueError::new_err(format!("port: {port} has no place at this base")))
+    }
+
+    /// The true joint angles [rad], float64 of shape (6,).
+    #[getter]
+    fn q<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray1<f64>>> {
+        Ok(array(py, self.look(py, |controller| controller.truth().q)?))
+    }
+
+    /// The true joint speeds [rad/s], float64 of shape (6,).
+    #[getter]
+    fn qd<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray1<f64>>> {
+        Ok(array(py, self.look(py, |controller| controller.truth().qd)?))
+    }
+
+    /// The true pose of the tool: x, y, z [m] and a rotation vector [rad], float64 of shape (6,).
+    #[getter]
+    fn pose<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray1<f64>>> {
+        Ok(array(py, self.look(py, |controller| controller.truth().tool().to_pose())?))
+    }
+
+    /// The true force [N] and torque [Nm] on the tool in the base frame, float64 of shape (6,).
+    #[getter]
+    fn force<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray1<f64>>> {
+        Ok(array(py, self.look(py, |controller| controller.truth().push)?))
+    }
+
+    /// True if no joint moves.
+    #[getter]
+    fn at_rest(&self, py: Python<'_>) -> PyResult<bool> {
+        self.look(py, |controller| controller.truth().at_rest())
+    }
+
+    /// Stops the controller and closes its ports. A second call has no effect.
+    fn close(&mut self, py: Python<'_>) {
+        let running = self.running.take();
+        py.detach(|| drop(running));
+    }
+
+    fn __enter__(slf: Py<Self>) -> Py<Self> {
+        slf
+    }
+
+    #[pyo3(signature = (*_error))]
+    fn __exit__(&mut self, py: Python<'_>, _error: &Bound<'_, PyTuple>) {
+        self.close(py);
+    }
+
+    fn __repr__(&self) -> String {
+        let closed = if self.running.is_some() { "" } else { ", closed" };
+        format!("SimulatedUr({:?}, model={:?}, address={:?}{closed})", self.software, self.model(), self.address())
+    }
+}

@@ -1,0 +1,32 @@
+"""The programs of the page are run as they stand there."""
+
+import pathlib
+import re
+import textwrap
+
+PAGE = pathlib.Path(__file__).parent.parent / "README.md"
+
+
+def blocks():
+    return re.findall(r"```python\n(.*?)```", PAGE.read_text(encoding="utf-8"), re.DOTALL)
+
+
+def test_the_first_program_moves_a_simulated_arm_and_says_why_it_stopped(capsys):
+    exec(compile(blocks()[0], str(PAGE), "exec"), {})
+    said = capsys.readouterr().out
+    assert "Released" in said, said
+
+
+def test_the_example_of_the_fixture_is_a_test(pytester):
+    program = """
+        import socket
+        import time
+
+        def my_program(host, script_port):
+            text = b"movej([0.5, -1.57, -1.57, -1.57, 1.57, 0.0], a=5, v=2)\\n"
+            with socket.create_connection((host, script_port)) as connection:
+                connection.sendall(text)
+                time.sleep(4)
+    """
+    pytester.makepyfile(textwrap.dedent(program) + blocks()[1])
+    pytester.runpytest().assert_outcomes(passed=1)
