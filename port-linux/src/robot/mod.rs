@@ -227,7 +227,7 @@ impl<const N: usize, P: Controller<N> + 'static> Robot<N, P> {
             return Err(Failure::Usage(format!("found {} sensors, expected at most {room}", sources.len())));
         }
         config.sources = std::array::from_fn(|number| sources.get(number).map(|source: &SourceSettings| source.judged));
-        config.operator = OperatorConfig { start_within: Some(self.run.start_within), ..config.operator };
+        config.operator = OperatorConfig { start_within: self.run.asks_within(), ..config.operator };
         let ids = sources.iter().map(|source| source.judged.id).collect();
         let law = BoxedLaw::sensing(law, ids);
         Ok(Job {
