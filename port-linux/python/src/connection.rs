@@ -1,17 +1,26 @@
 //! The connection to a robot: the open session, and the calls that wait for its control loop.
+//!
+//! | rule | place |
+//! |---|---|
+//! | No mutex is held while a call waits, or while the interpreter's lock is taken. | [`Connection::with`] |
+//! | One call at a time commands the arm. | [`Connection::turn`] |
+//! | A call that began before a stop commands nothing after it. | [`Turn::check`] |
+//! | A call that ends by an error after it commanded the arm releases it, unless the request was rejected. | [`Connection::commanding`] |
 
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use outrigger::Reason;
 use outrigger::core::law::Forwarding;
+use outrigger::core::mode::Mode;
 use outrigger::motion::MotionStage;
 use outrigger::motion::requested_motion::MotionRequest;
 use outrigger::requests::{Decided, RequestKind};
 use pyo3::exceptions::PyTimeoutError;
 use pyo3::prelude::*;
 
-use crate::error::{ConnectionFailed, OutriggerError, Rejected, Stopped, exception, of_failure};
+use crate::error::{ConnectionFailed, Rejected, Stopped, exception, of_failure};
 use crate::session::Session;
 
 /// The interval at which a waiting call looks for news and for Ctrl-C.
@@ -20,8 +29,8 @@ pub(crate) const LOOK: Duration = Duration::from_millis(5);
 const CONNECT: Duration = Duration::from_secs(12);
 /// The time for the preconditions of commanding to be met.
 const READY: Duration = Duration::from_secs(10);
-/// The time for the control loop to decide on a request.
-const DECIDE: Duration = Duration::from_secs(10);
+/// The time for the control loop to decide on a request. Some decisions take 10 s.
+const DECIDE: Duration = Duration::from_secs(12);
 /// The time for the arm to be at rest after a stop.
 const REST: Duration = Duration::from_secs(10);
 
@@ -31,6 +40,34 @@ pub(crate) struct Connection {
     pub(crate) address: String,
     /// The process that has started the session: a fork has none of its threads.
     process: u32,
+    /// The number of stops that were requested.
+    stops: AtomicU32,
+    /// True while a call commands the arm.
+    busy: AtomicBool,
+    /// True if the controller has executed a motion since commanding began. It then follows no stream.
+    moved: AtomicBool,
+}
+
+/// The right to command the arm, of one call.
+pub(crate) struct Turn<'c> {
+    connection: &'c Connection,
+    stops: u32,
+}
+
+impl Turn<'_> {
+    /// Returns an error if a stop was requested since the call began.
+    fn check(&self, py: Python<'_>) -> PyResult<()> {
+        if self.connection.stops.load(Ordering::SeqCst) == self.stops {
+            return Ok(());
+        }
+        Err(stopped(py, "another call stopped the arm", None))
+    }
+}
+
+impl Drop for Turn<'_> {
+    fn drop(&mut self) {
+        self.connection.busy.store(false, Ordering::SeqCst);
+    }
 }
 
 /// Repeats `look` until it returns a value. Returns `None` when the time is over.
@@ -53,7 +90,8 @@ pub(crate) fn rejected(py: Python<'_>, text: &str, reason: Option<Reason>) -> Py
     exception(&py.get_type::<Rejected>(), text, reason)
 }
 
-fn stopped(py: Python<'_>, what: &str, reason: Option<Reason>) -> PyErr {
+/// Creates the exception for a motion that ended early.
+pub(crate) fn stopped(py: Python<'_>, what: &str, reason: Option<Reason>) -> PyErr {
     let text =
         reason.map_or_else(|| what.to_owned(), |reason| format!("{what}: {} ({})", reason.text(), reason.name()));
     exception(&py.get_type::<Stopped>(), &text, reason)
@@ -63,20 +101,27 @@ impl Connection {
     /// Connects to the robot at `address` and waits for the position of its arm.
     pub(crate) fn open(py: Python<'_>, address: &str) -> PyResult<Self> {
         let session = py.detach(|| Session::start(address)).map_err(|failure| of_failure(&failure))?;
-        let come = wait(py, CONNECT, || (session.has_position() || session.has_ended()).then_some(()));
-        let robot =
-            Self { session: Mutex::new(Some(session)), address: address.to_owned(), process: std::process::id() };
-        if come?.is_none() || !robot.with(Session::has_position)? {
-            robot.close(py)?;
+        let connection = Self {
+            session: Mutex::new(Some(session)),
+            address: address.to_owned(),
+            process: std::process::id(),
+            stops: AtomicU32::new(0),
+            busy: AtomicBool::new(false),
+            moved: AtomicBool::new(false),
+        };
+        let ready = |session: &Session| session.has_position() || session.has_ended();
+        wait(py, CONNECT, || connection.with(|session| ready(session).then_some(())).transpose())?.transpose()?;
+        if !connection.with(Session::has_position)? {
+            connection.close(py)?;
             return Err(ConnectionFailed::new_err(format!("{address}: no state was received")));
         }
-        Ok(robot)
+        Ok(connection)
     }
 
     fn here(&self) -> PyResult<MutexGuard<'_, Option<Session>>> {
         if std::process::id() != self.process {
             return Err(ConnectionFailed::new_err(
-                "this robot belongs to the process that was forked: create another one here, after the first is closed",
+                "this robot belongs to the process that was forked; use the start method \"spawn\"",
             ));
         }
         Ok(self.session.lock().unwrap_or_else(PoisonError::into_inner))
@@ -90,29 +135,48 @@ impl Connection {
         }
     }
 
-    /// Waits until the arm is at rest after a stream, or is not commanded.
-    pub(crate) fn end_stream(&self, py: Python<'_>) -> PyResult<()> {
-        let rests = wait(py, REST, || {
-            let ended = |session: &Session| {
-                let idle = session.status().streaming.stage == Forwarding::Idle;
-                (idle || !session.commands()).then_some(())
-            };
-            self.with(ended).transpose()
-        })?;
-        rests.transpose()?.ok_or_else(|| PyTimeoutError::new_err("the stream did not end within 10 s"))
+    /// Returns the number of stops that were requested so far.
+    pub(crate) fn stops(&self) -> u32 {
+        self.stops.load(Ordering::SeqCst)
+    }
+
+    /// Requests the end of commanding. Calls that command the arm end with [`Stopped`].
+    pub(crate) fn release(&self) -> PyResult<()> {
+        self.stops.fetch_add(1, Ordering::SeqCst);
+        self.with(Session::release)
+    }
+
+    fn turn(&self, py: Python<'_>) -> PyResult<Turn<'_>> {
+        if self.busy.swap(true, Ordering::SeqCst) {
+            return Err(rejected(py, "another call commands the arm: wait for its end, or stop the arm", None));
+        }
+        Ok(Turn { connection: self, stops: self.stops() })
+    }
+
+    /// Calls `act`, which commands the arm. If it ends by an error, the arm is released, unless the request was rejected.
+    fn commanding<T>(&self, py: Python<'_>, act: impl FnOnce(&Turn<'_>) -> PyResult<T>) -> PyResult<T> {
+        let turn = self.turn(py)?;
+        let done = act(&turn);
+        if done.as_ref().is_err_and(|error| !error.get_type(py).is(py.get_type::<Rejected>())) {
+            // Ctrl-C, an exception of another signal handler, or a motion that ended early.
+            let _ = self.release();
+        }
+        done
     }
 
     /// Waits for the decision of the control loop on a request.
     pub(crate) fn decision(&self, py: Python<'_>, id: Result<u32, &'static str>) -> PyResult<Decided> {
         let id = id.map_err(|text| rejected(py, text, None))?;
         let decided = wait(py, DECIDE, || self.with(|session| session.decision(id)).transpose())?.transpose()?;
-        decided.ok_or_else(|| PyTimeoutError::new_err("the control loop did not decide within 10 s"))
+        decided.ok_or_else(|| PyTimeoutError::new_err("the control loop did not decide within 12 s"))
     }
 
     /// Requests commanding if the arm is not commanded, again until every precondition is met.
-    pub(crate) fn command(&self, py: Python<'_>) -> PyResult<()> {
+    fn command(&self, py: Python<'_>, turn: &Turn<'_>) -> PyResult<()> {
         let until = Instant::now() + READY;
+        let mut refused = String::new();
         loop {
+            turn.check(py)?;
             let (commands, status) = self.with(|session| (session.commands(), session.status()))?;
             if commands {
                 return Ok(());
@@ -121,48 +185,60 @@ impl Connection {
                 let what = format!("the robot stopped: {} ({}); call reset()", reason.text(), reason.name());
                 return Err(rejected(py, &what, Some(reason)));
             }
-            if status.unmet.is_empty() {
+            if status.unmet.is_empty() && status.mode == Mode::Monitor {
+                self.moved.store(false, Ordering::SeqCst);
                 let id = self.with(|session| session.ask(RequestKind::Request(status.epoch)))?;
                 let decided = self.decision(py, id)?;
-                if decided.done.is_ok() && self.with(Session::commands)? {
-                    return Ok(());
+                turn.check(py)?;
+                match decided.done {
+                    Ok(()) if self.with(Session::commands)? => return Ok(()),
+                    // Nothing starts after a stop by somebody else, e.g. at the pendant.
+                    _ if decided.status.epoch != status.epoch => {
+                        let reason = decided.status.latch.or(decided.status.left);
+                        return Err(stopped(py, "commanding ended before the motion began", reason));
+                    }
+                    Ok(()) => {}
+                    Err(text) => refused = text,
                 }
             }
             if Instant::now() >= until {
-                let unmet: Vec<_> = self.with(Session::status)?.unmet.iter().map(Reason::text).collect();
-                let first = status.unmet.iter().next();
-                return Err(rejected(py, &format!("not ready: {}", unmet.join("; ")), first));
+                let unmet = self.with(Session::status)?.unmet;
+                let texts: Vec<_> = unmet.iter().map(Reason::text).collect();
+                let text = if texts.is_empty() { refused } else { texts.join("; ") };
+                return Err(rejected(py, &format!("not ready: {text}"), unmet.iter().next()));
             }
             wait(py, Duration::from_millis(50), || None::<()>)?;
         }
     }
 
-    /// Releases the arm if a motion ended by Ctrl-C, or by an exception of another signal handler.
-    pub(crate) fn release_unless_ours(&self, py: Python<'_>, made: PyResult<()>) -> PyResult<()> {
-        if made.as_ref().is_err_and(|error| !error.is_instance_of::<OutriggerError>(py)) {
-            let _ = self.with(Session::release);
-        }
-        made
+    /// Makes a motion and waits for its end.
+    pub(crate) fn make(&self, py: Python<'_>, wanted: impl Fn() -> MotionRequest<6> + Sync) -> PyResult<()> {
+        self.commanding(py, |turn| self.make_in(py, turn, wanted))
     }
 
-    /// Makes a motion and waits for its end.
-    pub(crate) fn make(&self, py: Python<'_>, wanted: impl Fn() -> MotionRequest<6>) -> PyResult<()> {
-        let prepare = || self.with(|session| session.prepare(wanted()))?.map_err(|text| rejected(py, &text, None));
+    fn make_in(&self, py: Python<'_>, turn: &Turn<'_>, wanted: impl Fn() -> MotionRequest<6> + Sync) -> PyResult<()> {
+        let prepare = || {
+            let basis = self.with(Session::basis)?;
+            let ready = py.detach(|| basis.and_then(|basis| basis.prepare(wanted())));
+            ready.map_err(|text| rejected(py, &text, None))
+        };
         if prepare()?.stays() {
             return Ok(());
         }
-        self.command(py)?;
+        self.command(py, turn)?;
         let ready = prepare()?;
+        turn.check(py)?;
+        self.moved.store(true, Ordering::SeqCst);
         let id = self.with(|session| session.begin(ready))?;
         let decided = self.decision(py, id)?;
-        decided.done.map_err(|text| rejected(py, &text, decided.status.latch.or(decided.status.left)))?;
+        decided.done.map_err(|text| rejected(py, &text, None))?;
         let Some(number) = decided.status.motion.map(|motion| motion.number) else { return Ok(()) };
         loop {
             let (status, over) = self.with(|session| (session.status(), session.has_ended()))?;
+            // The status may be older than the decision.
             let stage = status.motion.filter(|motion| motion.number == number).map(|motion| motion.stage);
-            let left = status.latch.or(status.left);
             return match stage {
-                Some(MotionStage::Waits | MotionStage::Runs) if !over => {
+                None | Some(MotionStage::Waits | MotionStage::Runs) if !over => {
                     py.detach(|| std::thread::sleep(LOOK));
                     py.check_signals()?;
                     continue;
@@ -173,27 +249,83 @@ impl Connection {
                 Some(MotionStage::Missed(reason)) => Err(stopped(py, "the arm did not reach the goal", Some(reason))),
                 Some(MotionStage::Refused(reason)) => Err(rejected(py, reason.text(), Some(reason))),
                 Some(MotionStage::NotFound(error)) => Err(rejected(py, &format!("{error}; {}", error.advice()), None)),
-                _ => Err(stopped(py, "commanding ended during the motion", left)),
+                _ => Err(stopped(py, "commanding ended during the motion", status.latch.or(status.left))),
             };
         }
     }
-    /// Stops the arm and waits until it is at rest.
-    pub(crate) fn stop(&self, py: Python<'_>) -> PyResult<()> {
-        self.with(Session::release)?;
+
+    /// Commands the arm so that it follows a stream.
+    pub(crate) fn begin_stream(&self, py: Python<'_>) -> PyResult<()> {
+        self.commanding(py, |turn| {
+            if self.moved.load(Ordering::SeqCst) && self.with(Session::commands)? {
+                // After motions of the controller, commanding has to begin again.
+                self.with(Session::release)?;
+                self.rests(py)?;
+            }
+            self.command(py, turn)
+        })
+    }
+
+    /// Waits until the arm is at rest after a stream whose last value is no longer valid, or is not commanded.
+    pub(crate) fn end_stream(&self, py: Python<'_>) -> PyResult<()> {
         let rests = wait(py, REST, || {
-            self.with(|session| {
-                let mode = session.status().mode.name();
-                (session.has_ended() || matches!(mode, "Monitor" | "Offline")).then_some(())
-            })
-            .transpose()
+            let ended = |session: &Session| {
+                let idle = session.status().streaming.stage == Forwarding::Idle;
+                (idle || !session.commands()).then_some(())
+            };
+            self.with(ended).transpose()
+        })?;
+        rests.transpose()?.ok_or_else(|| PyTimeoutError::new_err("the arm is not at rest 10 s after the stream"))
+    }
+
+    /// Waits until the arm is no longer commanded.
+    fn rests(&self, py: Python<'_>) -> PyResult<()> {
+        let rests = wait(py, REST, || {
+            let ended = |session: &Session| {
+                let mode = session.status().mode;
+                (session.has_ended() || matches!(mode, Mode::Monitor | Mode::Offline)).then_some(())
+            };
+            self.with(ended).transpose()
         })?;
         rests.transpose()?.ok_or_else(|| PyTimeoutError::new_err("the arm is not at rest after 10 s"))
+    }
+
+    /// Stops the arm and waits until it is at rest.
+    pub(crate) fn stop(&self, py: Python<'_>) -> PyResult<()> {
+        let before = self.with(Session::status)?.mode;
+        self.release()?;
+        self.rests(py)?;
+        let status = self.with(Session::status)?;
+        match (status.latch, status.mode) {
+            (Some(Reason::MotionUnknown), _) => {
+                Err(stopped(py, "it is not known whether the arm moves", Some(Reason::MotionUnknown)))
+            }
+            (_, Mode::Offline) if before != Mode::Offline => {
+                Err(ConnectionFailed::new_err("the connection was lost: it is not known whether the arm moves"))
+            }
+            _ => Ok(()),
+        }
     }
 
     /// Stops the arm and ends the session. A second call has no effect.
     pub(crate) fn close(&self, py: Python<'_>) -> PyResult<()> {
         let session = self.here()?.take();
+        self.stops.fetch_add(1, Ordering::SeqCst);
         let Some(session) = session else { return Ok(()) };
         py.detach(|| session.end()).map_err(|failure| of_failure(&failure))
+    }
+}
+
+impl Drop for Connection {
+    fn drop(&mut self) {
+        let session = self.session.get_mut().unwrap_or_else(PoisonError::into_inner).take();
+        let Some(session) = session else { return };
+        if std::process::id() == self.process {
+            // Waits for the session's thread, and no other thread of Python waits with it.
+            Python::attach(|py| py.detach(|| drop(session)));
+        } else {
+            // The thread that would be waited for does not exist in a fork.
+            std::mem::forget(session);
+        }
     }
 }

@@ -77,7 +77,7 @@ pub(crate) struct Stop {
     /// The reason as a sentence.
     #[pyo3(get)]
     text: String,
-    /// What to do about it.
+    /// The advice that belongs to the reason.
     #[pyo3(get)]
     advice: &'static str,
     /// True if commanding cannot start again before reset().

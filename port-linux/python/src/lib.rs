@@ -2,7 +2,7 @@
 //!
 //! It binds the library for hosts and the simulated controllers: there is no other process and no socket between
 //! Python and the control loop. The loop runs in a thread of its own, which never takes the interpreter's lock. Calls
-//! that wait release the lock, and look for Ctrl-C every 20 ms.
+//! that wait release the lock, and look for Ctrl-C every 5 ms, states every 20 ms.
 
 mod connection;
 mod error;
@@ -12,12 +12,14 @@ mod simulator;
 mod state;
 mod stream;
 
+use std::ffi::OsString;
+
 use pyo3::prelude::*;
 
 /// Runs the command `outrigger` with the words of a command line, of which the first is the name of the program, and
 /// returns its exit code.
 #[pyfunction]
-fn command(py: Python<'_>, words: Vec<String>) -> u8 {
+fn command(py: Python<'_>, words: Vec<OsString>) -> u8 {
     py.detach(|| outrigger_cli::cli::main_with(words))
 }
 

@@ -14,11 +14,13 @@ use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 
 use crate::connection::{Connection, LOOK, rejected};
-use crate::error::{Stop, of_failure};
+use crate::error::{ConnectionFailed, Stop, of_failure};
 use crate::session::Session;
 use crate::state::State;
 use crate::stream::{Kind, Stream};
 
+/// The highest number of waypoints of a motion.
+const WAYPOINTS_MOST: usize = 100_000;
 /// The longest time of a motion [s].
 const MOTION_MOST: f64 = 3600.0;
 
@@ -36,6 +38,9 @@ fn trajectory(
     velocities: Option<&[[f64; 6]]>,
 ) -> Result<outrigger::Motion<6>, String> {
     let count = times.len();
+    if count > WAYPOINTS_MOST {
+        return Err(format!("times: expected at most {WAYPOINTS_MOST} rows, found {count}"));
+    }
     for (name, found) in [("positions", positions.len()), ("velocities", velocities.map_or(count, <[_]>::len))] {
         if found != count {
             return Err(format!("{name}: expected as many rows as times, {count}, found {found}"));
@@ -85,15 +90,17 @@ impl Robot {
     fn states(&self, py: Python<'_>) -> PyResult<States> {
         let address = self.0.address.clone();
         let started = py.detach(|| outrigger::Robot::ur(&address)?.quiet().states());
-        Ok(States(Mutex::new(started.map_err(|failure| of_failure(&failure))?)))
+        let states = started.map_err(|failure| of_failure(&failure))?;
+        Ok(States { states: Mutex::new(Some(states)), process: std::process::id() })
     }
 
     /// Moves the arm to joint angles `q` [rad] or to the tool's `pose` (x, y, z [m], rotation vector [rad]), and
     /// returns when it is at rest there. With `degrees`, angles and rotation are in degrees.
     ///
-    /// `speed` and `acceleration` are of the fastest joint [rad/s, rad/s²], or of the tool [m/s, m/s²] if `linear`.
-    /// `duration` [s] replaces both for joint angles. Raises ValueError for arguments, Rejected if nothing moved, and
-    /// Stopped if the motion ended early. Ctrl-C stops the arm.
+    /// `speed` and `acceleration` are of the fastest joint [rad/s, rad/s²; with `degrees`, deg/s, deg/s²], or of the tool
+    /// [m/s, m/s²] if `linear`. `duration` [s] replaces both for joint angles. Raises ValueError for arguments, Rejected if nothing moved, and
+    /// Stopped if the motion ended early. Ctrl-C stops the arm, if
+    /// this is the main thread.
     #[pyo3(signature = (q = None, *, pose = None, linear = false, speed = None, acceleration = None, duration = None,
         degrees = false))]
     #[allow(clippy::too_many_arguments, reason = "keywords of Python")]
@@ -142,7 +149,7 @@ impl Robot {
         }
         let time = time.map(|time| outrigger::Duration::from_micros((time * 1e6) as u64));
         let request = MoveRequest::new(target, speed, acceleration).lasting(time);
-        self.0.release_unless_ours(py, self.0.make(py, || MotionRequest::Place(request)))
+        self.0.make(py, || MotionRequest::Place(request))
     }
 
     /// Moves the arm through `positions` [rad], of shape (n, 6), each at its time in `times` [s], and returns when it is at
@@ -157,24 +164,20 @@ impl Robot {
         velocities: Option<Vec<[f64; 6]>>,
     ) -> PyResult<()> {
         let motion = trajectory(&times, &positions, velocities.as_deref()).map_err(PyValueError::new_err)?;
-        self.0.release_unless_ours(py, self.0.make(py, || MotionRequest::Motion(Box::new(motion.clone()))))
+        self.0.make(py, || MotionRequest::Motion(Box::new(motion.clone())))
     }
 
     /// Starts a stream of joint speeds [rad/s]: `with robot.stream_speeds() as stream: stream.send(...)`. The arm is
     /// commanded from now on. A value is followed for `timeout` [s], 0.002 to 0.2, if no other arrives.
     #[pyo3(signature = (timeout = 0.04))]
     fn stream_speeds(&self, py: Python<'_>, timeout: f64) -> PyResult<Stream> {
-        let stream = Stream::new(Arc::clone(&self.0), Kind::Speeds, timeout)?;
-        self.0.command(py)?;
-        Ok(stream)
+        Stream::begin(py, &self.0, Kind::Speeds, timeout)
     }
 
     /// Starts a stream of joint positions [rad], as stream_speeds does. A position must be near the arm's.
     #[pyo3(signature = (timeout = 0.04))]
     fn stream_positions(&self, py: Python<'_>, timeout: f64) -> PyResult<Stream> {
-        let stream = Stream::new(Arc::clone(&self.0), Kind::Positions, timeout)?;
-        self.0.command(py)?;
-        Ok(stream)
+        Stream::begin(py, &self.0, Kind::Positions, timeout)
     }
 
     /// Sets an output or a setting of the controller, in the words of `outrigger ctl set`: "digital-out.3=on",
@@ -230,7 +233,22 @@ impl Robot {
 
 /// The states of a robot as they arrive.
 #[pyclass(frozen, module = "outrigger_robot")]
-pub(crate) struct States(Mutex<outrigger::States<6>>);
+pub(crate) struct States {
+    states: Mutex<Option<outrigger::States<6>>>,
+    /// The process that reads the states: a fork has no thread that does.
+    process: u32,
+}
+
+impl Drop for States {
+    fn drop(&mut self) {
+        let states = self.states.get_mut().unwrap_or_else(PoisonError::into_inner).take();
+        if std::process::id() == self.process {
+            Python::attach(|py| py.detach(|| drop(states)));
+        } else {
+            std::mem::forget(states);
+        }
+    }
+}
 
 #[pymethods]
 impl States {
@@ -239,10 +257,13 @@ impl States {
     }
 
     fn __next__(&self, py: Python<'_>) -> PyResult<State> {
+        if std::process::id() != self.process {
+            return Err(ConnectionFailed::new_err("these states belong to the process that was forked"));
+        }
         loop {
             let next = py.detach(|| {
-                let mut states = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-                (states.next_within(LOOK * 4), states.has_ended())
+                let mut states = self.states.lock().unwrap_or_else(PoisonError::into_inner);
+                states.as_mut().map_or((Ok(None), true), |states| (states.next_within(LOOK * 4), states.has_ended()))
             });
             match next {
                 (Ok(Some(state)), _) => return Ok(state.into()),

@@ -7,7 +7,7 @@ use outrigger::companion::{Client, Companion, Needs, Session as Beside, Started}
 use outrigger::core::engine::ur::{CommandPath, UrEvent};
 use outrigger::core::law::{AnyLaw, Forward, JointServo, JointServoConfig, Reference};
 use outrigger::core::mode::Mode;
-use outrigger::motion::requested_motion::{MotionRequest, Ready, ready};
+use outrigger::motion::requested_motion::{ArmMotionState, MotionRequest, Moving, Ready, ready};
 use outrigger::requests::{Decided, RequestKind, Status};
 use outrigger::{Failure, Robot, Running, State};
 
@@ -18,6 +18,19 @@ const KEPT: usize = 64;
 pub(crate) struct Session {
     running: Running<6, UrEvent>,
     requests: Arc<Mutex<Requests>>,
+}
+
+/// The limits and the position of an arm, from which a motion is prepared.
+pub(crate) struct Basis {
+    moving: Moving<6>,
+    stands: ArmMotionState<6>,
+}
+
+impl Basis {
+    /// Prepares a motion. The time that this takes grows with its waypoints.
+    pub(crate) fn prepare(&self, wanted: MotionRequest<6>) -> Result<Ready<6>, String> {
+        ready(wanted, &self.moving, &self.stands)
+    }
 }
 
 /// The client of the session, and the decisions on its requests by their number.
@@ -96,16 +109,19 @@ impl Session {
 
     /// Requests the end of commanding: the arm is brought to rest, and the session continues.
     pub(crate) fn release(&self) {
-        self.running.release();
+        // Before any request of this client that the control loop has not taken.
+        let released = lock(&self.requests).client.as_mut().is_some_and(Client::release);
+        if !released {
+            self.running.release();
+        }
     }
 
-    /// Prepares a motion from the arm's present position.
-    pub(crate) fn prepare(&self, wanted: MotionRequest<6>) -> Result<Ready<6>, String> {
-        let (moving, stands) = match &lock(&self.requests).client {
-            Some(client) => (client.moving(), client.stands()),
-            None => return Err(OVER.into()),
-        };
-        ready(wanted, &moving, &stands)
+    /// Returns what a motion is prepared from, at this moment.
+    pub(crate) fn basis(&self) -> Result<Basis, String> {
+        match &lock(&self.requests).client {
+            Some(client) => Ok(Basis { moving: client.moving(), stands: client.stands() }),
+            None => Err(OVER.into()),
+        }
     }
 
     /// Sends a prepared motion, and returns the number of the request.

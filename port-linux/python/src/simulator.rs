@@ -1,6 +1,7 @@
 //! A simulated controller in this process, on ports of its own, in real time.
 
 use std::net::Ipv4Addr;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use numpy::PyArray1;
 use outrigger::config::{FIRST_PORT, parse_software};
@@ -19,9 +20,11 @@ use crate::state::array;
 const FIRST_BASE: u16 = 15_000;
 
 /// A simulated controller of Universal Robots, until close() or the end of its `with` block.
-#[pyclass(module = "outrigger_robot.sim")]
+#[pyclass(frozen, module = "outrigger_robot.sim")]
 pub(crate) struct SimulatedUr {
-    running: Option<Running>,
+    running: Mutex<Option<Arc<Running>>>,
+    /// The process that runs the controller: a fork has no thread that does.
+    process: u32,
     port_base: u16,
     model: RobotModel,
     software: String,
@@ -30,8 +33,27 @@ pub(crate) struct SimulatedUr {
 impl SimulatedUr {
     /// Looks at the controller between two of its cycles. The interpreter's lock is released meanwhile.
     fn look<T: Send>(&self, py: Python<'_>, at: impl FnOnce(&Controller) -> T + Send) -> PyResult<T> {
-        let running = self.running.as_ref().ok_or_else(|| PyValueError::new_err("the simulator is closed"))?;
-        Ok(py.detach(|| at(&running.controller())))
+        if std::process::id() != self.process {
+            return Err(ConnectionFailed::new_err("this simulator belongs to the process that was forked"));
+        }
+        let running = self.running.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let running = running.ok_or_else(|| PyValueError::new_err("the simulator is closed"))?;
+        Ok(py.detach(|| {
+            let found = at(&running.controller());
+            drop(running);
+            found
+        }))
+    }
+}
+
+impl Drop for SimulatedUr {
+    fn drop(&mut self) {
+        let running = self.running.get_mut().unwrap_or_else(PoisonError::into_inner).take();
+        if std::process::id() == self.process {
+            Python::attach(|py| py.detach(|| drop(running)));
+        } else {
+            std::mem::forget(running);
+        }
     }
 }
 
@@ -84,7 +106,13 @@ impl SimulatedUr {
         let server = bound.map_err(|error| ConnectionFailed::new_err(error.to_string()))?;
         let port_base = server.port_base();
         let running = server.spawn().map_err(|error| ConnectionFailed::new_err(format!("no thread: {error}")))?;
-        Ok(Self { running: Some(running), port_base, model, software: version.to_string() })
+        Ok(Self {
+            running: Mutex::new(Some(Arc::new(running))),
+            process: std::process::id(),
+            port_base,
+            model,
+            software: version.to_string(),
+        })
     }
 
     /// The address for Robot.ur() and for the commands of Outrigger.
@@ -105,7 +133,7 @@ impl SimulatedUr {
         self.port_base
     }
 
-    /// The name of the arm, e.g. "UR5e".
+    /// The name of the arm, e.g. "ur5e".
     #[getter]
     fn model(&self) -> &'static str {
         self.model.name()
@@ -154,9 +182,11 @@ impl SimulatedUr {
     }
 
     /// Stops the controller and closes its ports. A second call has no effect.
-    fn close(&mut self, py: Python<'_>) {
-        let running = self.running.take();
-        py.detach(|| drop(running));
+    fn close(&self, py: Python<'_>) {
+        if std::process::id() == self.process {
+            let running = self.running.lock().unwrap_or_else(PoisonError::into_inner).take();
+            py.detach(|| drop(running));
+        }
     }
 
     fn __enter__(slf: Py<Self>) -> Py<Self> {
@@ -164,12 +194,13 @@ impl SimulatedUr {
     }
 
     #[pyo3(signature = (*_error))]
-    fn __exit__(&mut self, py: Python<'_>, _error: &Bound<'_, PyTuple>) {
+    fn __exit__(&self, py: Python<'_>, _error: &Bound<'_, PyTuple>) {
         self.close(py);
     }
 
     fn __repr__(&self) -> String {
-        let closed = if self.running.is_some() { "" } else { ", closed" };
+        let open = self.running.lock().unwrap_or_else(PoisonError::into_inner).is_some();
+        let closed = if open { "" } else { ", closed" };
         format!("SimulatedUr({:?}, model={:?}, address={:?}{closed})", self.software, self.model(), self.address())
     }
 }

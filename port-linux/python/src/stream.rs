@@ -1,6 +1,8 @@
 //! A stream of joint speeds or positions into the control loop.
 
-use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Instant;
 
 use outrigger::Duration;
 use outrigger::core::law::{Forward, ForwardError, Forwarded};
@@ -10,8 +12,10 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 
-use crate::connection::Connection;
-use crate::error::{Rejected, Stopped, exception};
+use crate::connection::{Connection, rejected, stopped};
+
+/// The time for which the first values of a stream may come before the control loop follows it.
+const BEGINS: std::time::Duration = std::time::Duration::from_millis(500);
 
 /// The values that a stream has.
 #[derive(Clone, Copy)]
@@ -20,74 +24,122 @@ pub(crate) enum Kind {
     Positions,
 }
 
-/// A stream of joint speeds [rad/s] or positions [rad] that the arm follows. The control loop limits and sends them; a
-/// value that is older than the timeout is no longer followed, and the arm comes to rest while it stays commanded.
+/// A stream of joint speeds [rad/s] or positions [rad] that the arm follows, until the end of its `with` block or a stop.
+///
+/// The control loop limits and sends them. After `timeout` without a new value the arm comes to rest and stays
+/// commanded: at once for speeds, at the last position for positions.
 #[pyclass(frozen, module = "outrigger_robot")]
 pub(crate) struct Stream {
     connection: Arc<Connection>,
     kind: Kind,
     timeout: Duration,
-    /// The rejected values and lapses of the session before this stream.
-    before: (u32, u32),
+    begun: Instant,
+    /// The stops of the connection when the stream began.
+    stops: u32,
+    /// The lapses of the session before this stream.
+    lapses: u32,
+    /// The rejected values that were reported, and those before this stream.
+    refused: AtomicU32,
+    sent: Mutex<Option<Instant>>,
+    closed: AtomicBool,
 }
 
 impl Stream {
-    /// Creates a stream of a robot whose arm is commanded. `timeout` is in seconds.
-    pub(crate) fn new(connection: Arc<Connection>, kind: Kind, timeout: f64) -> PyResult<Self> {
+    /// Starts a stream. `timeout` is in seconds.
+    pub(crate) fn begin(py: Python<'_>, connection: &Arc<Connection>, kind: Kind, timeout: f64) -> PyResult<Self> {
         let range = Forward::<6>::HOLDS;
-        let timeout_is = |timeout: &Duration| range.least <= *timeout && *timeout <= range.most;
         let timeout = Some(timeout).filter(|timeout| timeout.is_finite() && *timeout > 0.0);
-        let timeout = timeout.map(|timeout| Duration::from_micros((timeout * 1e6) as u64)).filter(timeout_is);
+        let timeout = timeout.map(|timeout| Duration::from_micros((timeout * 1e6) as u64));
+        let timeout = timeout.filter(|timeout| range.least <= *timeout && *timeout <= range.most);
         let timeout = timeout.ok_or_else(|| PyValueError::new_err(format!("timeout: expected {}", range.text)))?;
+        let stops = connection.stops();
+        connection.begin_stream(py)?;
         let streaming = connection.with(|session| session.status().streaming)?;
-        Ok(Self { connection, kind, timeout, before: (streaming.refused, streaming.lapses) })
+        Ok(Self {
+            connection: Arc::clone(connection),
+            kind,
+            timeout,
+            begun: Instant::now(),
+            stops,
+            lapses: streaming.lapses,
+            refused: AtomicU32::new(streaming.refused),
+            sent: Mutex::new(None),
+            closed: AtomicBool::new(false),
+        })
     }
 }
 
 #[pymethods]
 impl Stream {
     /// Passes six values to the control loop, and returns at once; the newest value counts. Raises Stopped if the arm is
-    /// no longer commanded, and Rejected if the value before was rejected: too far, too fast or not a number.
+    /// no longer commanded, and Rejected if an earlier value was rejected, e.g. one too far from the arm or too fast.
+    /// A later value may be followed all the same.
     fn send(&self, py: Python<'_>, values: [f64; 6]) -> PyResult<()> {
         if values.iter().any(|value| !value.is_finite()) {
             return Err(PyValueError::new_err(format!("expected six finite numbers, found {values:?}")));
+        }
+        if self.closed.load(Ordering::SeqCst) {
+            return Err(PyValueError::new_err("the stream has ended"));
         }
         let values = values.map(|value| value as f32);
         let what = match self.kind {
             Kind::Speeds => Forwarded::Speeds(JointVelocities(values)),
             Kind::Positions => Forwarded::Positions(JointPositions(values)),
         };
-        let status = self.connection.with(|session| {
-            session.stream(Forward { what, holds: self.timeout });
-            (session.status(), session.commands())
-        });
-        let (status, commands) = status?;
-        if !commands {
-            let reason = status.latch.or(status.left);
-            let text = reason.map_or_else(String::new, |reason| format!(": {} ({})", reason.text(), reason.name()));
-            return Err(exception(&py.get_type::<Stopped>(), &format!("the arm is not commanded{text}"), reason));
+        let stops = self.connection.stops();
+        let sent = self.connection.with(|session| {
+            if stops == self.stops && session.commands() {
+                session.stream(Forward { what, holds: self.timeout });
+                Ok(session.status())
+            } else {
+                Err(session.status())
+            }
+        })?;
+        let status = sent.map_err(|status| {
+            let reason = if stops == self.stops { status.latch.or(status.left) } else { None };
+            stopped(py, "the arm is not commanded", reason)
+        })?;
+        *self.sent.lock().unwrap_or_else(PoisonError::into_inner) = Some(Instant::now());
+        let refused = status.streaming.refused;
+        if self.refused.swap(refused, Ordering::SeqCst) == refused {
+            return Ok(());
         }
-        match status.streaming.why.filter(|_| status.streaming.refused > self.before.0) {
-            // A stream before this one may have ended a moment ago.
-            None | Some(StreamRejection::Law(ForwardError::NotCommanding) | StreamRejection::Epoch) => Ok(()),
-            Some(why) => Err(exception(&py.get_type::<Rejected>(), &format!("{why} ({})", why.name()), None)),
+        match status.streaming.why {
+            // A value that was late is one that was missed: see `lapses`.
+            None | Some(StreamRejection::Late) => Ok(()),
+            Some(StreamRejection::Law(ForwardError::NotCommanding) | StreamRejection::Epoch)
+                if self.begun.elapsed() < BEGINS =>
+            {
+                Ok(())
+            }
+            Some(why) => Err(rejected(py, &format!("{why} ({})", why.name()), None)),
         }
     }
 
-    /// The number of times that the newest value was older than the timeout, and the arm came to rest.
+    /// The number of times that no value of speeds came in time, and the arm came to rest.
     #[getter]
     fn lapses(&self) -> PyResult<u32> {
         let streaming = self.connection.with(|session| session.status().streaming)?;
-        Ok(streaming.lapses.saturating_sub(self.before.1))
+        Ok(streaming.lapses.saturating_sub(self.lapses))
     }
 
     fn __enter__(slf: Py<Self>) -> Py<Self> {
         slf
     }
 
-    /// Brings the arm to rest; the arm stays commanded.
-    #[pyo3(signature = (*_error))]
-    fn __exit__(&self, py: Python<'_>, _error: &Bound<'_, PyTuple>) -> PyResult<()> {
+    /// Ends the stream and waits until the arm is at rest; the arm stays commanded. After an exception it is stopped.
+    #[pyo3(signature = (*error))]
+    fn __exit__(&self, py: Python<'_>, error: &Bound<'_, PyTuple>) -> PyResult<()> {
+        self.closed.store(true, Ordering::SeqCst);
+        let raised = error.get_item(0).is_ok_and(|kind| !kind.is_none());
+        if raised {
+            return self.connection.release();
+        }
+        // The last value may not have been taken yet.
+        let sent = *self.sent.lock().unwrap_or_else(PoisonError::into_inner);
+        let valid = std::time::Duration::from_micros(self.timeout.as_micros()) + std::time::Duration::from_millis(100);
+        let left = sent.map_or(std::time::Duration::ZERO, |sent| valid.saturating_sub(sent.elapsed()));
+        py.detach(|| std::thread::sleep(left));
         self.connection.end_stream(py)
     }
 }

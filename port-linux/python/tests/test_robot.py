@@ -17,6 +17,20 @@ HOME = np.radians([0.0, -90.0, -90.0, -90.0, 90.0, 0.0])
 BESIDE = HOME + np.array([0.3, 0.0, 0.0, 0.0, 0.0, 0.0])
 
 
+def until(condition, seconds=5.0):
+    """Waits until the condition holds."""
+    end = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < end, "not in time"
+        time.sleep(0.005)
+
+
+def test_a_connected_robot_is_only_observed(ur, robot):
+    time.sleep(3.0)
+    assert robot.mode == "Monitor" and robot.not_ready == [] and robot.why_stopped() is None
+    assert np.allclose(ur.q, HOME)
+
+
 def test_an_arm_reaches_joint_angles_in_radians_and_degrees(ur, robot):
     robot.move_to(BESIDE)
     assert np.allclose(ur.q, BESIDE, atol=1e-3) and ur.at_rest
@@ -39,6 +53,7 @@ def test_the_tool_follows_a_line_to_a_pose(ur, robot):
 
 
 def test_a_duration_is_kept(robot):
+    robot.move_to(HOME + [0.01, 0, 0, 0, 0, 0])
     begun = time.monotonic()
     robot.move_to(BESIDE, duration=2.0)
     assert 1.9 < time.monotonic() - begun < 4.0
@@ -68,8 +83,9 @@ def test_stop_brings_the_arm_to_rest_and_the_next_motion_moves_it_again(ur, robo
 
     mover = threading.Thread(target=move)
     mover.start()
-    while ur.at_rest:
-        time.sleep(0.01)
+    until(lambda: not ur.at_rest)
+    with pytest.raises(Rejected, match="another call"):
+        robot.move_to(BESIDE)
     robot.stop()
     mover.join(5.0)
     assert raised and ur.at_rest and abs(ur.q[0] - 2.0) > 0.1
@@ -79,12 +95,10 @@ def test_stop_brings_the_arm_to_rest_and_the_next_motion_moves_it_again(ur, robo
     assert np.allclose(ur.q, HOME, atol=1e-3)
 
 
-@pytest.mark.ur(faults=["protective-stop@4s"])
+@pytest.mark.ur(faults=["protective-stop@2.5s"])
 def test_a_protective_stop_is_named_with_advice(ur, robot):
     with pytest.raises(Stopped) as raised:
-        while True:
-            robot.move_to(BESIDE, speed=0.1)
-            robot.move_to(HOME, speed=0.1)
+        robot.move_to(HOME + [2.0, 0, 0, 0, 0, 0], speed=0.2)
     assert raised.value.reason and raised.value.advice
     why = robot.why_stopped()
     assert why.latched and why.reason == raised.value.reason and why.advice
@@ -142,7 +156,9 @@ def test_a_closed_robot_says_so(ur):
 
 
 def in_python(program: str, *words: str) -> subprocess.Popen:
-    return subprocess.Popen([sys.executable, "-c", textwrap.dedent(program), *words], stdout=subprocess.PIPE, text=True)
+    # A shell may have started the tests with SIGINT ignored.
+    program = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler)\n" + textwrap.dedent(program)
+    return subprocess.Popen([sys.executable, "-c", program, *words], stdout=subprocess.PIPE, text=True)
 
 
 MOVING = """
@@ -158,23 +174,27 @@ MOVING = """
 def test_an_arm_rests_within_a_second_where_its_process_ends(ur, how):
     program = in_python(MOVING, ur.address)
     assert program.stdout.readline() == "connected\n"
-    while abs(ur.qd[0]) < 0.2:
-        time.sleep(0.01)
+    until(lambda: abs(ur.qd[0]) > 0.2)
     program.send_signal(how)
     time.sleep(1.0)
     assert ur.at_rest and ur.q[0] < 2.4, ur.q
     assert program.wait(5.0) != 0
 
 
-def test_a_fork_does_not_have_the_session(robot):
+def test_a_fork_does_not_have_the_session(ur, robot):
+    states = robot.states()
+    next(states)
     child = os.fork()
     if child == 0:
-        try:
-            robot.state
-        except ConnectionFailed:
-            os._exit(7)
-        os._exit(0)
-    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 7
+        refused = 0
+        for call in (lambda: robot.state, lambda: next(states), lambda: ur.q, lambda: robot.close()):
+            try:
+                call()
+            except ConnectionFailed:
+                refused += 1
+        del robot, states
+        os._exit(refused)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 4
     robot.move_to(BESIDE)
 
 
@@ -213,12 +233,16 @@ def test_streamed_speeds_move_the_arm_and_a_late_program_brings_it_to_rest(ur, r
         for _ in range(100):
             stream.send([0.2, 0, 0, 0, 0, 0])
             time.sleep(0.01)
-        assert 0.1 < ur.q[0] - HOME[0] < 0.3 and stream.lapses == 0
+        lapses = stream.lapses
+        assert 0.1 < ur.q[0] - HOME[0] < 0.3
         time.sleep(0.6)
-        assert ur.at_rest and stream.lapses == 1 and robot.mode == "Command"
-        stream.send([-0.2, 0, 0, 0, 0, 0])
-        time.sleep(0.05)
-        assert ur.qd[0] < 0
+        assert ur.at_rest and stream.lapses == lapses + 1 and robot.mode == "Command"
+
+        def goes_back():
+            stream.send([-0.2, 0, 0, 0, 0, 0])
+            return ur.qd[0] < -0.05
+
+        until(goes_back)
     assert robot.mode == "Command"
     robot.move_to(HOME)
 
@@ -233,6 +257,16 @@ def test_streamed_positions_are_followed_and_one_too_far_is_rejected(ur, robot):
             for _ in range(50):
                 stream.send(HOME + [3.0, 0, 0, 0, 0, 0])
                 time.sleep(0.01)
+        time.sleep(0.2)
+        for step in range(50):
+            try:
+                stream.send(HOME + [0.099 - 0.001 * step, 0, 0, 0, 0, 0])
+            except Rejected:
+                assert step < 3, "the value before was rejected once"
+            time.sleep(0.01)
+    assert abs(ur.q[0] - 0.05) < 0.02
+    with pytest.raises(ValueError, match="ended"):
+        stream.send(HOME)
     with pytest.raises(ValueError, match="timeout"):
         robot.stream_speeds(timeout=5.0)
 
@@ -246,3 +280,44 @@ def test_outputs_are_set_and_read_back(robot):
         time.sleep(0.01)
     with pytest.raises(ValueError):
         robot.set("nonsense")
+
+
+def test_a_stream_begins_after_a_motion_and_ends_by_a_stop_or_an_exception(ur, robot):
+    robot.move_to(BESIDE)
+    with pytest.raises(Stopped):
+        with robot.stream_speeds(timeout=0.1) as stream:
+            for step in range(500):
+                stream.send([-0.2, 0, 0, 0, 0, 0])
+                time.sleep(0.01)
+                if step == 100:
+                    assert ur.q[0] < BESIDE[0] - 0.1
+                    robot.stop()
+    assert robot.mode == "Monitor" and ur.at_rest
+    with pytest.raises(KeyError):
+        with robot.stream_speeds() as stream:
+            stream.send([-0.1, 0, 0, 0, 0, 0])
+            raise KeyError
+    until(lambda: robot.mode == "Monitor")
+
+
+def test_nothing_starts_after_a_stop(ur, robot):
+    ended = []
+
+    def move():
+        try:
+            robot.move_to(HOME + [2.0, 0, 0, 0, 0, 0])
+        except Stopped as error:
+            ended.append(error)
+
+    for delay in (0.0, 0.02, 0.1, 0.3, 0.6):
+        mover = threading.Thread(target=move)
+        mover.start()
+        time.sleep(delay)
+        robot.stop()
+        mover.join(5.0)
+        assert not mover.is_alive()
+        robot.stop()
+        before = ur.q
+        time.sleep(0.5)
+        assert ur.at_rest and np.allclose(ur.q, before) and robot.mode == "Monitor"
+    assert len(ended) == 5
