@@ -192,7 +192,7 @@ pub(crate) struct TorqueSlot {
 }
 
 impl TorqueSlot {
-    /// Returns an empty slot for joint torques, for an arm with these torque limits.
+    /// Returns an empty slot, in which a law leaves the joint torques of a step, for an arm with these torque limits.
     #[must_use]
     pub(crate) fn new<const N: usize>(limits: &TorqueLimits<N>) -> Self {
         Self { most: spread(&limits.torque), wanted: Cell::new(None) }

@@ -50,7 +50,8 @@ pub struct Unacked {
 }
 
 impl Unacked {
-    /// Stores the port's report of `now`: `bytes` are unacknowledged, the oldest for `age`.
+    /// Stores the report of the platform's TCP stack at `now`: `bytes` are not acknowledged, and the oldest of them was
+    /// sent `age` ago.
     pub fn report(&mut self, bytes: u32, age: Duration, now: Instant) {
         *self = Self { bytes, since: now - age };
     }

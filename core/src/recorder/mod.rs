@@ -150,7 +150,8 @@ impl<'m> Recorder<'m> {
         !self.holding && !self.active.memory.is_empty()
     }
 
-    /// Returns whether `entries` more entries with `payload` bytes \[B\] in all fit before the recorder must turn over.
+    /// Returns whether `entries` more entries with `payload` bytes in total fit into the half of the memory that is being
+    /// written, before recording continues in the other half and overwrites it.
     #[must_use]
     pub fn has_room(&self, entries: usize, payload: usize) -> bool {
         let need = entries.saturating_mul(HEADER_LEN).saturating_add(payload);

@@ -180,8 +180,8 @@ fn not_ambiguous<const N: usize>(lines: &[usize], mut counts: Range<usize>) -> R
     }
 }
 
-/// Returns the largest number of commas in a line of a table that could be decimal commas. Its `fields` are the texts
-/// between all commas. Any smaller number of decimal commas is possible, too.
+/// Returns how many commas of a line could be decimal commas at most, e.g. 1 of `1,5,2`. `fields` is the line, split at
+/// every comma. A comma can always be a separator instead, so each smaller number is possible, too.
 fn most_decimals(fields: &[&str]) -> usize {
     let is_digits = |field: &str| !field.is_empty() && field.bytes().all(|byte| byte.is_ascii_digit());
     // The exponent of a number with a decimal comma is after its decimals.

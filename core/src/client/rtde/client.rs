@@ -23,7 +23,7 @@ use outrigger_wire::time::Instant;
 pub enum Input {
     /// A connection to port 30004 is established: the whole set-up of RTDE is negotiated anew.
     Opened,
-    /// The RTDE connection has ended. Not needed after [`Output::Close`].
+    /// The RTDE connection has ended. The caller need not report this if the client closed it by [`Output::Close`].
     Closed,
     /// The order to resume the controller's data after [`Self::Pause`]; answered by [`Event::Started`]. No effect if it
     /// is not paused.

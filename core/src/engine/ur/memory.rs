@@ -22,7 +22,7 @@ impl Memory<'_> {
     /// The minimum size of the memory of the real-time link \[B\]: it holds the longest packet known, 1220 B, and a
     /// quarter more for future ones. With more, one read takes more of a backlog.
     pub const LEAST_REALTIME: usize = 1536;
-    /// The minimum size of the memory of RTDE \[B\]: it holds a state with all its values twice, and the longest texts.
-    /// With more, one read takes more of a backlog.
+    /// The minimum size of the memory of RTDE \[B\]: it has room for two complete states, and for the longest text. A
+    /// larger memory lets one read fetch more of the packages that have piled up.
     pub const LEAST_RTDE: usize = LEAST;
 }

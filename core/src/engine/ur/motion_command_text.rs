@@ -89,7 +89,7 @@ impl MotionText {
         self.text.made()
     }
 
-    /// Returns the progress of ending another program on the controller, for a checkpoint.
+    /// Returns how far the ending of another program on the controller has come, for the checkpoint of a recording.
     #[cfg(feature = "record")]
     pub(super) const fn take_over(&self) -> TakeOver {
         self.take_over

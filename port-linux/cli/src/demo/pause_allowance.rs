@@ -63,8 +63,8 @@ impl Allowance {
         Self { worst, stale_after, slowed: times(needed, stale_after) }
     }
 
-    /// Returns the same link limits and check bounds with slower time, after the machine paused a program for `length`
-    /// of the session's time. Returns `None` if time cannot be slowed further.
+    /// Returns this allowance with the demo's time slowed further, because the machine halted a program for `length`,
+    /// measured in the demo's slowed time. Returns `None` if time is at its slowest.
     pub(super) fn after(&self, length: Duration) -> Option<Self> {
         let real = length.times(self.slowed.into());
         // The usual limits also cover jitter of a millisecond, and a machine that has become busy needs more margin

@@ -27,7 +27,8 @@ const SAFETY_CHECKSUM: u32 = 0x00C0_FFEE;
 const UNCALIBRATED: u32 = u32::MAX;
 /// The size of the kinematics sub-package in its short form, which contains the status only \[B\].
 const SHORT_KINEMATICS: usize = 9;
-/// The type of the sub-package after which the kinematics sub-package is sent, in its short form as in its long one.
+/// The type of the sub-package that precedes the kinematics sub-package, whether that is sent whole or as its status
+/// alone (`SHORT_KINEMATICS`).
 const BEFORE_KINEMATICS: u8 = 4;
 /// The size of configuration data with the two reserved fields of the newest software \[B\].
 const LONG_CONFIGURATION: usize = 449;

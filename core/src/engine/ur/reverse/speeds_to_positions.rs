@@ -34,7 +34,8 @@ pub(super) struct Positions {
 pub(super) struct Step {
     /// The joint positions to move to in this step \[µrad\], one per joint.
     pub(super) to: [i32; 6],
-    /// The number of control cycles from the step before to this one, if positions wait in a ring; otherwise 1.
+    /// The number of the controller's cycles that this step covers. With a ring buffer on the controller: the time since
+    /// the previous step, at least 1. Without one always 1.
     pub(super) cycles: u16,
 }
 
