@@ -3,6 +3,9 @@
 import pathlib
 import re
 import textwrap
+import time
+
+import pytest
 
 PAGE = pathlib.Path(__file__).parent.parent / "README.md"
 
@@ -17,6 +20,25 @@ def test_the_first_program_moves_a_simulated_arm_and_says_why_it_stopped(capsys)
     assert "Released" in said, said
 
 
+def test_the_example_with_a_sensor_follows_it_until_an_exception(ur):
+    class Enough(Exception):
+        pass
+
+    until = time.monotonic() + 3.0
+    before = ur.q[5]
+
+    def read_distance():
+        if time.monotonic() > until:
+            raise Enough
+        return 0.1
+
+    scope = {}
+    exec(compile(blocks()[1], str(PAGE), "exec"), scope)
+    with pytest.raises(Enough):
+        scope["follow"](ur.address, read_distance)
+    assert ur.q[5] - before > 0.1 and ur.at_rest
+
+
 def test_the_example_of_the_fixture_is_a_test(pytester):
     program = """
         import socket
@@ -28,5 +50,5 @@ def test_the_example_of_the_fixture_is_a_test(pytester):
                 connection.sendall(text)
                 time.sleep(4)
     """
-    pytester.makepyfile(textwrap.dedent(program) + blocks()[1])
+    pytester.makepyfile(textwrap.dedent(program) + blocks()[2])
     pytester.runpytest().assert_outcomes(passed=1)
