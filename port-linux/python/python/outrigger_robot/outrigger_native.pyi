@@ -10,7 +10,21 @@ _Array = npt.NDArray[np.float64]
 _Six = Union[Sequence[float], _Array]
 _Rows = Union[Sequence[_Six], _Array]
 
-__all__: list[str]
+__all__ = [
+    "ConnectionFailed",
+    "OutriggerError",
+    "Rejected",
+    "Robot",
+    "SimulatedUr",
+    "State",
+    "States",
+    "Stop",
+    "Stopped",
+    "Stream",
+    "__version__",
+    "command",
+]
+
 __version__: str
 
 def command(words: Sequence[str]) -> int: ...
