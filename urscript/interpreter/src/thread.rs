@@ -87,12 +87,7 @@ impl Thread {
     /// Pushes a value on the thread's stack and subtracts its size from the budget of instructions.
     #[inline]
     pub(super) fn push(&mut self, value: Value, limits: &Limits, budget: &mut u32) -> Result<(), FaultKind> {
-        charge(budget, value.weight());
-        if self.stack.len() >= limits.stack {
-            return Err(FaultKind::Limit("stack"));
-        }
-        self.stack.push(value);
-        Ok(())
+        push(&mut self.stack, value, limits, budget)
     }
 
     /// Removes and returns the topmost value of the thread's stack. The compiler guarantees that each instruction finds
@@ -184,11 +179,11 @@ impl Thread {
         match op {
             Op::Constant(number) => {
                 let value = program.constants.get(number as usize).unwrap_or(&Value::None);
-                push_copy(&mut self.stack, value, limits, budget)?;
+                push(&mut self.stack, value.copied(), limits, budget)?;
             }
             Op::Load(place) => {
                 let value = variable(&self.frames, place, globals).ok_or(FaultKind::NotAssigned)?;
-                push_copy(&mut self.stack, value, limits, budget)?;
+                push(&mut self.stack, value.copied(), limits, budget)?;
             }
             Op::LoadElement(place, count) => {
                 let (first, indices) = self.top(count as usize);
@@ -403,13 +398,14 @@ impl Thread {
     }
 }
 
-/// Pushes a copy of a value on a thread's stack and subtracts its size from the budget of instructions.
-fn push_copy(stack: &mut Vec<Value>, value: &Value, limits: &Limits, budget: &mut u32) -> Result<(), FaultKind> {
+/// Pushes a value on a thread's stack and subtracts its size from the budget of instructions.
+#[inline]
+fn push(stack: &mut Vec<Value>, value: Value, limits: &Limits, budget: &mut u32) -> Result<(), FaultKind> {
     charge(budget, value.weight());
     if stack.len() >= limits.stack {
         return Err(FaultKind::Limit("stack"));
     }
-    stack.push(value.copied());
+    stack.push(value);
     Ok(())
 }
 
