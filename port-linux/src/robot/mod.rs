@@ -260,6 +260,18 @@ mod tests {
     use crate::motion::Motion;
 
     #[test]
+    fn a_session_requests_to_command_by_itself_unless_it_awaits_a_request() {
+        let robot = || Robot::ur("127.0.0.1:1").expect("an address").quiet();
+        let within = |robot: Robot<6, outrigger_core::engine::ur::Ur<'static>>| {
+            use outrigger_core::law::{AnyLaw, JointServo, JointServoConfig, Reference};
+            let law = AnyLaw::JointServo(JointServo::new(Reference::Hold, JointServoConfig::default()));
+            robot.job(law, None).expect("a job").config.operator.start_within
+        };
+        assert_eq!(within(robot()), Some(Duration::from_secs(60)));
+        assert_eq!(within(robot().awaiting_request()), None);
+    }
+
+    #[test]
     fn a_recording_that_cannot_be_written_is_named_before_the_robot_is_asked() {
         let folder = std::env::temp_dir().join(format!("outrigger-no-folder-{}", std::process::id()));
         let path = folder.join("there.mcap");
