@@ -7,8 +7,8 @@
 //! | A call that began before a stop commands nothing after it. | [`Turn::check`] |
 //! | A call that ends by an error after it commanded the arm releases it, unless the request was rejected. | [`Connection::commanding`] |
 
+use std::sync::MutexGuard;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use outrigger::Reason;
@@ -21,6 +21,7 @@ use pyo3::exceptions::PyTimeoutError;
 use pyo3::prelude::*;
 
 use crate::error::{ConnectionFailed, Rejected, Stopped, exception, of_failure};
+use crate::process_bound::ProcessBound;
 use crate::session::Session;
 
 /// The interval at which a waiting call looks for news and for Ctrl-C.
@@ -36,10 +37,8 @@ const REST: Duration = Duration::from_secs(10);
 
 /// The connection to a robot. Its session is open until [`close`](Self::close).
 pub(crate) struct Connection {
-    session: Mutex<Option<Session>>,
+    session: ProcessBound<Session>,
     pub(crate) address: String,
-    /// The process that has started the session: a fork has none of its threads.
-    process: u32,
     /// The number of stops that were requested.
     stops: AtomicU32,
     /// True while a call commands the arm.
@@ -102,9 +101,8 @@ impl Connection {
     pub(crate) fn open(py: Python<'_>, address: &str) -> PyResult<Self> {
         let session = py.detach(|| Session::start(address)).map_err(|failure| of_failure(&failure))?;
         let connection = Self {
-            session: Mutex::new(Some(session)),
+            session: ProcessBound::new(session),
             address: address.to_owned(),
-            process: std::process::id(),
             stops: AtomicU32::new(0),
             busy: AtomicBool::new(false),
             moved: AtomicBool::new(false),
@@ -119,12 +117,7 @@ impl Connection {
     }
 
     fn here(&self) -> PyResult<MutexGuard<'_, Option<Session>>> {
-        if std::process::id() != self.process {
-            return Err(ConnectionFailed::new_err(
-                "this robot belongs to the process that was forked; use the start method \"spawn\"",
-            ));
-        }
-        Ok(self.session.lock().unwrap_or_else(PoisonError::into_inner))
+        self.session.lock("this robot")
     }
 
     /// Calls `act` with the open session. No call waits in it.
@@ -313,19 +306,5 @@ impl Connection {
         self.stops.fetch_add(1, Ordering::SeqCst);
         let Some(session) = session else { return Ok(()) };
         py.detach(|| session.end()).map_err(|failure| of_failure(&failure))
-    }
-}
-
-impl Drop for Connection {
-    fn drop(&mut self) {
-        let session = self.session.get_mut().unwrap_or_else(PoisonError::into_inner).take();
-        let Some(session) = session else { return };
-        if std::process::id() == self.process {
-            // Waits for the session's thread, and no other thread of Python waits with it.
-            Python::attach(|py| py.detach(|| drop(session)));
-        } else {
-            // The thread that would be waited for does not exist in a fork.
-            std::mem::forget(session);
-        }
     }
 }

@@ -6,6 +6,7 @@
 
 mod connection;
 mod error;
+mod process_bound;
 mod robot;
 mod session;
 mod simulator;

@@ -1,6 +1,6 @@
 //! A robot of Universal Robots, as Python sees it.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use outrigger::Reason;
 use outrigger::core::command::MoveTarget;
@@ -14,7 +14,8 @@ use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 
 use crate::connection::{Connection, LOOK, rejected};
-use crate::error::{ConnectionFailed, Stop, of_failure};
+use crate::error::{Stop, of_failure};
+use crate::process_bound::ProcessBound;
 use crate::session::Session;
 use crate::state::State;
 use crate::stream::{Kind, Stream};
@@ -91,16 +92,15 @@ impl Robot {
         let address = self.0.address.clone();
         let started = py.detach(|| outrigger::Robot::ur(&address)?.quiet().states());
         let states = started.map_err(|failure| of_failure(&failure))?;
-        Ok(States { states: Mutex::new(Some(states)), process: std::process::id() })
+        Ok(States(ProcessBound::new(states)))
     }
 
     /// Moves the arm to joint angles `q` [rad] or to the tool's `pose` (x, y, z [m], rotation vector [rad]), and
     /// returns when it is at rest there. With `degrees`, angles and rotation are in degrees.
     ///
     /// `speed` and `acceleration` are of the fastest joint [rad/s, rad/s²; with `degrees`, deg/s, deg/s²], or of the tool
-    /// [m/s, m/s²] if `linear`. `duration` [s] replaces both for joint angles. Raises ValueError for arguments, Rejected if nothing moved, and
-    /// Stopped if the motion ended early. Ctrl-C stops the arm, if
-    /// this is the main thread.
+    /// [m/s, m/s²] if `linear`. `duration` [s] replaces both for joint angles. Raises ValueError for arguments, Rejected
+    /// if nothing moved, and Stopped if the motion ended early. Ctrl-C in the main thread stops the arm.
     #[pyo3(signature = (q = None, *, pose = None, linear = false, speed = None, acceleration = None, duration = None,
         degrees = false))]
     #[allow(clippy::too_many_arguments, reason = "keywords of Python")]
@@ -233,22 +233,7 @@ impl Robot {
 
 /// The states of a robot as they arrive.
 #[pyclass(frozen, module = "outrigger_robot")]
-pub(crate) struct States {
-    states: Mutex<Option<outrigger::States<6>>>,
-    /// The process that reads the states: a fork has no thread that does.
-    process: u32,
-}
-
-impl Drop for States {
-    fn drop(&mut self) {
-        let states = self.states.get_mut().unwrap_or_else(PoisonError::into_inner).take();
-        if std::process::id() == self.process {
-            Python::attach(|py| py.detach(|| drop(states)));
-        } else {
-            std::mem::forget(states);
-        }
-    }
-}
+pub(crate) struct States(ProcessBound<outrigger::States<6>>);
 
 #[pymethods]
 impl States {
@@ -257,14 +242,12 @@ impl States {
     }
 
     fn __next__(&self, py: Python<'_>) -> PyResult<State> {
-        if std::process::id() != self.process {
-            return Err(ConnectionFailed::new_err("these states belong to the process that was forked"));
-        }
         loop {
             let next = py.detach(|| {
-                let mut states = self.states.lock().unwrap_or_else(PoisonError::into_inner);
-                states.as_mut().map_or((Ok(None), true), |states| (states.next_within(LOOK * 4), states.has_ended()))
-            });
+                let mut states = self.0.lock("this iterator")?;
+                let next = states.as_mut().map(|states| (states.next_within(LOOK * 4), states.has_ended()));
+                PyResult::Ok(next.unwrap_or((Ok(None), true)))
+            })?;
             match next {
                 (Ok(Some(state)), _) => return Ok(state.into()),
                 (Err(failure), _) => return Err(of_failure(&failure)),

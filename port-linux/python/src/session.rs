@@ -92,7 +92,7 @@ impl Session {
         self.running.has_ended()
     }
 
-    /// Returns the status of the session; that of one without connection after its end.
+    /// Returns the status of the session; after its end, that of a session without a connection.
     pub(crate) fn status(&self) -> Status {
         lock(&self.requests).client.as_ref().map(Client::status).unwrap_or_default()
     }
@@ -116,7 +116,7 @@ impl Session {
         }
     }
 
-    /// Returns what a motion is prepared from, at this moment.
+    /// Returns the limits and the position of the arm at this moment.
     pub(crate) fn basis(&self) -> Result<Basis, String> {
         match &lock(&self.requests).client {
             Some(client) => Ok(Basis { moving: client.moving(), stands: client.stands() }),

@@ -1,7 +1,7 @@
 //! A simulated controller in this process, on ports of its own, in real time.
 
 use std::net::Ipv4Addr;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use numpy::PyArray1;
 use outrigger::config::{FIRST_PORT, parse_software};
@@ -14,6 +14,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 
 use crate::error::ConnectionFailed;
+use crate::process_bound::ProcessBound;
 use crate::state::array;
 
 /// The first port base that is tried, below the ports that the kernel assigns.
@@ -22,9 +23,7 @@ const FIRST_BASE: u16 = 15_000;
 /// A simulated controller of Universal Robots, until close() or the end of its `with` block.
 #[pyclass(frozen, module = "outrigger_robot.sim")]
 pub(crate) struct SimulatedUr {
-    running: Mutex<Option<Arc<Running>>>,
-    /// The process that runs the controller: a fork has no thread that does.
-    process: u32,
+    running: ProcessBound<Arc<Running>>,
     port_base: u16,
     model: RobotModel,
     software: String,
@@ -33,27 +32,13 @@ pub(crate) struct SimulatedUr {
 impl SimulatedUr {
     /// Looks at the controller between two of its cycles. The interpreter's lock is released meanwhile.
     fn look<T: Send>(&self, py: Python<'_>, at: impl FnOnce(&Controller) -> T + Send) -> PyResult<T> {
-        if std::process::id() != self.process {
-            return Err(ConnectionFailed::new_err("this simulator belongs to the process that was forked"));
-        }
-        let running = self.running.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let running = self.running.lock("this simulator")?.clone();
         let running = running.ok_or_else(|| PyValueError::new_err("the simulator is closed"))?;
         Ok(py.detach(|| {
             let found = at(&running.controller());
             drop(running);
             found
         }))
-    }
-}
-
-impl Drop for SimulatedUr {
-    fn drop(&mut self) {
-        let running = self.running.get_mut().unwrap_or_else(PoisonError::into_inner).take();
-        if std::process::id() == self.process {
-            Python::attach(|py| py.detach(|| drop(running)));
-        } else {
-            std::mem::forget(running);
-        }
     }
 }
 
@@ -106,13 +91,7 @@ impl SimulatedUr {
         let server = bound.map_err(|error| ConnectionFailed::new_err(error.to_string()))?;
         let port_base = server.port_base();
         let running = server.spawn().map_err(|error| ConnectionFailed::new_err(format!("no thread: {error}")))?;
-        Ok(Self {
-            running: Mutex::new(Some(Arc::new(running))),
-            process: std::process::id(),
-            port_base,
-            model,
-            software: version.to_string(),
-        })
+        Ok(Self { running: ProcessBound::new(Arc::new(running)), port_base, model, software: version.to_string() })
     }
 
     /// The address for Robot.ur() and for the commands of Outrigger.
@@ -183,10 +162,8 @@ impl SimulatedUr {
 
     /// Stops the controller and closes its ports. A second call has no effect.
     fn close(&self, py: Python<'_>) {
-        if std::process::id() == self.process {
-            let running = self.running.lock().unwrap_or_else(PoisonError::into_inner).take();
-            py.detach(|| drop(running));
-        }
+        let running = self.running.lock("this simulator").ok().and_then(|mut running| running.take());
+        py.detach(|| drop(running));
     }
 
     fn __enter__(slf: Py<Self>) -> Py<Self> {
@@ -199,7 +176,7 @@ impl SimulatedUr {
     }
 
     fn __repr__(&self) -> String {
-        let open = self.running.lock().unwrap_or_else(PoisonError::into_inner).is_some();
+        let open = self.running.lock("this simulator").is_ok_and(|running| running.is_some());
         let closed = if open { "" } else { ", closed" };
         format!("SimulatedUr({:?}, model={:?}, address={:?}{closed})", self.software, self.model(), self.address())
     }

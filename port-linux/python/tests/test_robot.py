@@ -25,6 +25,18 @@ def until(condition, seconds=5.0):
         time.sleep(0.005)
 
 
+def mover_until_stopped(robot, raised):
+    """Returns a thread that makes a long motion and appends the exception that ends it."""
+
+    def move():
+        try:
+            robot.move_to(HOME + [2.0, 0, 0, 0, 0, 0])
+        except Stopped as error:
+            raised.append(error)
+
+    return threading.Thread(target=move)
+
+
 def test_a_connected_robot_is_only_observed(ur, robot):
     time.sleep(3.0)
     assert robot.mode == "Monitor" and robot.not_ready == [] and robot.why_stopped() is None
@@ -74,14 +86,7 @@ def test_states_come_at_the_rate_of_the_robot_and_own_their_memory(robot):
 
 def test_stop_brings_the_arm_to_rest_and_the_next_motion_moves_it_again(ur, robot):
     raised = []
-
-    def move():
-        try:
-            robot.move_to(HOME + [2.0, 0, 0, 0, 0, 0])
-        except Stopped as error:
-            raised.append(error)
-
-    mover = threading.Thread(target=move)
+    mover = mover_until_stopped(robot, raised)
     mover.start()
     until(lambda: not ur.at_rest)
     with pytest.raises(Rejected, match="another call"):
@@ -302,15 +307,8 @@ def test_a_stream_begins_after_a_motion_and_ends_by_a_stop_or_an_exception(ur, r
 
 def test_nothing_starts_after_a_stop(ur, robot):
     ended = []
-
-    def move():
-        try:
-            robot.move_to(HOME + [2.0, 0, 0, 0, 0, 0])
-        except Stopped as error:
-            ended.append(error)
-
     for delay in (0.0, 0.02, 0.1, 0.3, 0.6):
-        mover = threading.Thread(target=move)
+        mover = mover_until_stopped(robot, ended)
         mover.start()
         time.sleep(delay)
         robot.stop()
