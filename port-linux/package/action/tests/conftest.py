@@ -53,18 +53,25 @@ def temporary(tmp_path_factory):
 
 @pytest.fixture(scope="session")
 def network():
-    """A network namespace, in which the ports of a real controller are free, at an address that this machine reaches."""
-    name, outside, inside = f"outrigger-{os.getpid()}", "192.0.2.1", "192.0.2.2"
-    ip("netns", "add", name)
+    """Two network namespaces with a cable between them, in which the ports of a real controller are free.
+
+    `inside` begins a command in the first, at `address`, and `outside` one in the second. The networks of this machine stay as they are.
+    """
+    names = [f"outrigger-action-{os.getpid()}-{number}" for number in (1, 2)]
+    addresses = "10.0.0.1", "10.0.0.2"
     try:
-        ip("-n", name, "link", "set", "lo", "up")
-        ip("link", "add", f"or{os.getpid()}", "type", "veth", "peer", "name", "veth0", "netns", name)
-        for where, link, address in ([], f"or{os.getpid()}", outside), (["-n", name], "veth0", inside):
-            ip(*where, "address", "add", f"{address}/30", "dev", link)
-            ip(*where, "link", "set", link, "up")
-        yield types.SimpleNamespace(within=["ip", "netns", "exec", name], address=inside)
+        for name in names:
+            ip("netns", "add", name)
+        ip("-n", names[0], "link", "add", "cable", "type", "veth", "peer", "name", "cable", "netns", names[1])
+        for name, address in zip(names, addresses):
+            ip("-n", name, "address", "add", f"{address}/30", "dev", "cable")
+            for link in "lo", "cable":
+                ip("-n", name, "link", "set", link, "up")
+        inside, outside = (["ip", "netns", "exec", name] for name in names)
+        yield types.SimpleNamespace(inside=inside, outside=outside, address=addresses[0])
     finally:
-        ip("netns", "delete", name)
+        for name in names:
+            subprocess.run(["ip", "netns", "delete", name], check=False)
 
 
 def ip(*arguments):
@@ -86,7 +93,7 @@ def apart(job, start, network):
     """The same in a network of its own. It has no index of packages, so the package is installed before."""
     job.run([start(), STOP])
     assert not job.failed, job.output
-    return runner.Job(job.workspace, job.temporary, job.environment, network.within)
+    return runner.Job(job.workspace, job.temporary, job.environment, network.inside)
 
 
 STOP = {"if": "always()", "uses": "OWNER/outrigger/port-linux/package/action/stop@v0.1.0"}
