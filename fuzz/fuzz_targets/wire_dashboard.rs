@@ -40,6 +40,12 @@ fuzz_target!(|bytes: &[u8]| {
             }
         }
     }
+    if let Ok(request) = std::str::from_utf8(stream).map_err(drop).and_then(|text| Request::parse(text).map_err(drop)) {
+        let mut line = [0xa5; Request::MAX_LEN];
+        let size = request.emit(&mut line).expect("room for any request");
+        let emitted = std::str::from_utf8(&line[..size]).expect("ASCII");
+        assert_eq!(Request::parse(emitted), Ok(request));
+    }
     if let Some(argument) = std::str::from_utf8(stream).ok().and_then(|text| Argument::new(text).ok()) {
         for request in [Request::Load(argument), Request::Popup(argument), Request::GenerateSupportFile(argument)] {
             let mut line = [0xa5; Request::MAX_LEN];

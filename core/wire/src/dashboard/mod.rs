@@ -31,7 +31,7 @@ mod tests;
 
 pub use outcome::Outcome;
 pub use reply::{Refusal, Reply};
-pub use request::{Argument, BadArgument, FlightReport, OperationalMode, UserRole};
+pub use request::{Argument, BadArgument, BadRequest, FlightReport, OperationalMode, UserRole};
 pub use request_kind::{Request, RequestKind, Support, Unsupported};
 
 /// The TCP port of the dashboard server.

@@ -1,6 +1,6 @@
 //! The arguments of dashboard requests, and the lines that carry the requests.
 
-use super::Request;
+use super::{Request, RequestKind};
 use crate::{Put, WireError};
 
 /// A file name or a text within a request: printable ASCII with at least one character that is not a blank.
@@ -74,6 +74,41 @@ impl core::fmt::Display for BadArgument {
 }
 
 impl core::error::Error for BadArgument {}
+
+/// A reason why a line is no dashboard request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum BadRequest {
+    /// The line begins with the words of no known dashboard request.
+    Unknown,
+    /// The name or text after the words of the dashboard request cannot be sent.
+    Argument(BadArgument),
+    /// The dashboard request has another argument than one of its words, or one although it has none.
+    Word(RequestKind),
+}
+
+impl core::fmt::Display for BadRequest {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        match self {
+            Self::Unknown => f.write_str("expected a request of a dashboard server, e.g. \"power on\""),
+            Self::Argument(bad) => bad.fmt(f),
+            Self::Word(RequestKind::SetUserRole) => one_of(f, UserRole::ALL.iter().map(|role| role.word())),
+            Self::Word(RequestKind::SetOperationalMode) => {
+                one_of(f, OperationalMode::ALL.iter().map(|mode| mode.word()))
+            }
+            Self::Word(RequestKind::GenerateFlightReport) => {
+                one_of(f, FlightReport::ALL.iter().map(|about| about.word()))
+            }
+            Self::Word(kind) => write!(f, "expected nothing after \"{}\"", kind.words()),
+        }
+    }
+}
+
+fn one_of(f: &mut core::fmt::Formatter<'_>, mut words: impl Iterator<Item = &'static str>) -> core::fmt::Result {
+    f.write_str("expected one of")?;
+    words.try_for_each(|word| write!(f, " \"{word}\""))
+}
+
+impl core::error::Error for BadRequest {}
 
 macro_rules! words {
     ($(#[$doc:meta])* $name:ident { $($(#[$variant_doc:meta])* $variant:ident $word:literal),+ $(,)? }) => {
@@ -159,6 +194,40 @@ impl<'a> Request<'a> {
             Self::GenerateFlightReport(Some(about)) => Some(about.word()),
             _ => None,
         }
+    }
+
+    /// Parses a request line, without its line feed, e.g. `power on` or `load weld.urp`.
+    ///
+    /// # Errors
+    /// Returns [`BadRequest`] if the line is no known request, or has a wrong argument.
+    pub fn parse(line: &'a str) -> Result<Self, BadRequest> {
+        let line = line.trim();
+        let begins = |kind: &RequestKind| {
+            line.strip_prefix(kind.words()).is_some_and(|rest| rest.is_empty() || rest.starts_with(' '))
+        };
+        // The longest, because "load installation" begins with "load".
+        let kind = RequestKind::ALL.iter().copied().filter(begins).max_by_key(|kind| kind.words().len());
+        let kind = kind.ok_or(BadRequest::Unknown)?;
+        let text = line.strip_prefix(kind.words()).unwrap_or_default().trim_start();
+        let argument = || Argument::new(text).map_err(BadRequest::Argument);
+        let word = || BadRequest::Word(kind);
+        Ok(match kind {
+            RequestKind::Load => Self::Load(argument()?),
+            RequestKind::LoadInstallation => Self::LoadInstallation(argument()?),
+            RequestKind::Popup => Self::Popup(argument()?),
+            RequestKind::AddToLog => Self::AddToLog(argument()?),
+            RequestKind::GenerateSupportFile => Self::GenerateSupportFile(argument()?),
+            RequestKind::SetUserRole => Self::SetUserRole(UserRole::from_word(text.as_bytes()).ok_or_else(word)?),
+            RequestKind::SetOperationalMode => {
+                Self::SetOperationalMode(OperationalMode::from_word(text.as_bytes()).ok_or_else(word)?)
+            }
+            RequestKind::GenerateFlightReport if text.is_empty() => Self::GenerateFlightReport(None),
+            RequestKind::GenerateFlightReport => {
+                Self::GenerateFlightReport(Some(FlightReport::from_word(text.as_bytes()).ok_or_else(word)?))
+            }
+            plain if text.is_empty() => plain.plain().ok_or_else(word)?,
+            _ => return Err(word()),
+        })
     }
 
     /// Writes the request line with its line feed to the start of `out` and returns its length \[B\].

@@ -33,6 +33,15 @@ pub enum Support {
     Never,
 }
 
+macro_rules! plain {
+    ($kind:ident) => {
+        Some(Request::$kind)
+    };
+    ($kind:ident $argument:ty) => {
+        None
+    };
+}
+
 macro_rules! requests {
     ($($(#[$doc:meta])* $kind:ident $(($argument:ty))? $words:literal, $cb:expr, $e:expr, $x:expr, $remote:literal;)+) => {
         /// A dashboard request with its argument, if it has one.
@@ -62,6 +71,11 @@ macro_rules! requests {
             #[must_use]
             pub const fn words(self) -> &'static str {
                 match self { $(Self::$kind => $words),+ }
+            }
+
+            /// Returns the dashboard request of this kind. `None` if it has an argument.
+            pub(super) const fn plain(self) -> Option<Request<'static>> {
+                match self { $(Self::$kind => plain!($kind $($argument)?)),+ }
             }
 
             /// Returns whether e-Series and PolyScope X accept the dashboard request only in remote control. The mode

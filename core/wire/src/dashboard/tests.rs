@@ -75,6 +75,37 @@ fn a_robot_mode_is_a_number_on_cb2_and_a_word_later() {
 }
 
 #[test]
+fn a_request_line_is_parsed_as_it_is_emitted() {
+    let argument = |text| Argument::new(text).expect("an argument");
+    for (line, request) in [
+        ("power on", Request::PowerOn),
+        ("load a b.urp", Request::Load(argument("a b.urp"))),
+        ("load installation cell", Request::LoadInstallation(argument("cell"))),
+        ("setUserRole locked", Request::SetUserRole(UserRole::Locked)),
+        ("set operational mode manual", Request::SetOperationalMode(OperationalMode::Manual)),
+        ("generate flight report", Request::GenerateFlightReport(None)),
+        ("generate flight report system", Request::GenerateFlightReport(Some(FlightReport::System))),
+    ] {
+        assert_eq!(Request::parse(line), Ok(request));
+        assert_eq!(emitted(request), format!("{line}\n"));
+        assert_eq!(Request::parse(&format!(" {line}\r\n")), Ok(request));
+    }
+    for (line, said) in [
+        ("", "expected a request of a dashboard server, e.g. \"power on\""),
+        ("powers on", "expected a request of a dashboard server, e.g. \"power on\""),
+        ("power on now", "expected nothing after \"power on\""),
+        ("load", "expected a name or a text, found none"),
+        ("set operational mode x", "expected one of \"manual\" \"automatic\""),
+    ] {
+        assert_eq!(Request::parse(line).map_err(|error| error.to_string()), Err(said.to_owned()));
+    }
+    for kind in RequestKind::ALL {
+        let plain = Request::parse(kind.words()).map(|request| request.kind());
+        assert!(plain == Ok(*kind) || plain.is_err(), "{kind:?}");
+    }
+}
+
+#[test]
 fn a_line_that_answers_nothing_is_kept_as_it_is() {
     for kind in RequestKind::ALL {
         let line = b"\xffnothing, \x00like this";
