@@ -12,12 +12,13 @@ use outrigger_wire::robot::State;
 use tokio::sync::mpsc::UnboundedSender;
 
 use super::controller_kinds::{Job, SessionRunner};
+use super::states::States;
 use crate::exit::Failure;
 use crate::host::signals::OnSignal;
 use crate::panel::Operators;
 use crate::released::ReleasedBy;
 use crate::run::RunResult;
-use crate::run::state_publisher::{SessionState, Subscriber};
+use crate::run::state_publisher::{SessionState, StateQueues, Subscriber};
 use crate::show::Key;
 
 /// The number of a session's events that can wait for a reader. Events beyond it are only counted.
@@ -49,6 +50,7 @@ pub struct Running<const N: usize, E> {
     operator: UnboundedSender<Key>,
     seen: Arc<Mutex<SessionState<N>>>,
     events: Receiver<Event<E>>,
+    states: StateQueues<N>,
 }
 
 impl<const N: usize, E: Send + 'static> Running<N, E> {
@@ -64,10 +66,17 @@ impl<const N: usize, E: Send + 'static> Running<N, E> {
         let operator = operators.sender();
         let seen = Arc::<Mutex<SessionState<N>>>::default();
         let (sender, events) = sync_channel(EVENTS);
-        let watcher = Subscriber { seen: Some(Arc::clone(&seen)), events: Some(sender), states: None };
+        let states = StateQueues::default();
+        let watcher = Subscriber { seen: Some(Arc::clone(&seen)), events: Some(sender), states: states.clone() };
         let beside = Arc::clone(beside);
-        let thread = in_thread(move || beside.command(job, operators, watcher))?;
-        Ok(Self { thread: Some(thread), operator, seen, events })
+        let thread = in_thread({
+            let closing = states.closed_on_drop();
+            move || {
+                let _closing = closing;
+                beside.command(job, operators, watcher)
+            }
+        })?;
+        Ok(Self { thread: Some(thread), operator, seen, events, states })
     }
 
     /// Returns the current state of the session: mode, reasons, link grade and robot state.
@@ -80,6 +89,13 @@ impl<const N: usize, E: Send + 'static> Running<N, E> {
     #[must_use]
     pub fn state(&self) -> Option<State<N>> {
         self.seen().state
+    }
+
+    /// Returns the states of the robot as they arrive from now on, on the connection of this session. The session does
+    /// not wait for their reader.
+    #[must_use]
+    pub fn states(&self) -> States<N> {
+        States::of(&self.states)
     }
 
     /// Waits for the next event of the session, at most for `within`. Returns `None` if there was none, or if the

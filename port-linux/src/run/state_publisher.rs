@@ -1,7 +1,7 @@
 //! Publishes the state of a control loop to a handle in another thread, without ever waiting for it.
 
-use std::sync::mpsc::{SyncSender, TrySendError};
-use std::sync::{Arc, Mutex};
+use std::sync::mpsc::{Receiver, SyncSender, TrySendError, sync_channel};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use outrigger_core::drive::Application;
 use outrigger_core::engine::{Controller, Engine, Event, Input};
@@ -57,7 +57,61 @@ impl<const N: usize> Default for SessionState<N> {
 pub(crate) struct Subscriber<const N: usize, E> {
     pub(crate) seen: Option<Arc<Mutex<SessionState<N>>>>,
     pub(crate) events: Option<SyncSender<Event<E>>>,
-    pub(crate) states: Option<SyncSender<State<N>>>,
+    pub(crate) states: StateQueues<N>,
+}
+
+/// A robot state with its number since the start of the session, by which a reader recognizes what it missed.
+pub(crate) type NumberedState<const N: usize> = (u64, State<N>);
+
+/// The bounded queues of the readers of a session's states.
+pub(crate) struct StateQueues<const N: usize>(Arc<Mutex<Readers<N>>>);
+
+/// The queues of a session's readers. `None` after the session has ended.
+type Readers<const N: usize> = Option<Vec<SyncSender<NumberedState<N>>>>;
+
+impl<const N: usize> StateQueues<N> {
+    /// Adds a reader with room for `waiting` states.
+    pub(crate) fn reader(&self, waiting: usize) -> Receiver<NumberedState<N>> {
+        let (sender, states) = sync_channel(waiting);
+        if let Some(readers) = &mut *self.0.lock().unwrap_or_else(PoisonError::into_inner) {
+            readers.push(sender);
+        }
+        states
+    }
+
+    /// Returns a value that closes the queues when it is dropped, at the end of the session or by its panic.
+    pub(crate) fn closed_on_drop(&self) -> impl Drop + Send + 'static {
+        struct Closing<const N: usize>(StateQueues<N>);
+
+        impl<const N: usize> Drop for Closing<N> {
+            fn drop(&mut self) {
+                self.0.0.lock().unwrap_or_else(PoisonError::into_inner).take();
+            }
+        }
+        Closing(self.clone())
+    }
+
+    /// Passes a state to every reader that has room for it.
+    pub(crate) fn publish(&self, state: &NumberedState<N>) {
+        // While a reader is added, all miss a state.
+        if let Ok(mut readers) = self.0.try_lock()
+            && let Some(readers) = &mut *readers
+        {
+            readers.retain(|reader| !matches!(reader.try_send(*state), Err(TrySendError::Disconnected(_))));
+        }
+    }
+}
+
+impl<const N: usize> Clone for StateQueues<N> {
+    fn clone(&self) -> Self {
+        Self(Arc::clone(&self.0))
+    }
+}
+
+impl<const N: usize> Default for StateQueues<N> {
+    fn default() -> Self {
+        Self(Arc::new(Mutex::new(Some(vec![]))))
+    }
 }
 
 /// An application of the control loop, and a second observer of its engine that publishes states and events to a handle
@@ -66,13 +120,15 @@ pub(crate) struct Tee<A, const N: usize, E> {
     pub(crate) inner: A,
     watcher: Option<Subscriber<N, E>>,
     newest: Option<ControllerTime>,
+    /// The number of states since the start of the session.
+    states: u64,
     /// The number of events that were lost because the handle's queue was full.
     lost: u32,
 }
 
 impl<A, const N: usize, E> Tee<A, N, E> {
     pub(crate) const fn new(inner: A, watcher: Option<Subscriber<N, E>>) -> Self {
-        Self { inner, watcher, newest: None, lost: 0 }
+        Self { inner, watcher, newest: None, states: 0, lost: 0 }
     }
 }
 
@@ -124,9 +180,9 @@ where
                 };
             }
             let fresh = state.filter(|state| self.newest.replace(state.controller_time) != Some(state.controller_time));
-            if let (Some(state), Some(states)) = (fresh, &watcher.states) {
-                // A slow reader receives the queued states first, and continues with newer ones.
-                let _ = states.try_send(*state);
+            if let Some(state) = fresh {
+                self.states = self.states.saturating_add(1);
+                watcher.states.publish(&(self.states, *state));
             }
         }
         self.inner.observe(engine, now);
