@@ -196,7 +196,22 @@ impl<const N: usize, P: Controller<N> + 'static> Robot<N, P> {
     where
         L: Law<N> + Send + 'static,
     {
-        let mut job = self.job(law, sensors)?;
+        self.start_job(self.job(law, sensors)?)
+    }
+
+    /// Runs a session like [`start`](Self::start), with the law and the sensors of a configuration.
+    ///
+    /// # Errors
+    /// Returns the errors of [`start`](Self::start).
+    pub fn start_configured(
+        &self,
+        law: BoxedLaw<N>,
+        sources: Vec<SourceSettings>,
+    ) -> Result<Running<N, P::Event>, Failure> {
+        self.start_job(self.job_with(law, sources)?)
+    }
+
+    fn start_job(&self, mut job: Job<N, P>) -> Result<Running<N, P::Event>, Failure> {
         job.run.end = End::Never;
         Running::start(&self.beside, job, false)
     }
@@ -221,15 +236,18 @@ impl<const N: usize, P: Controller<N> + 'static> Robot<N, P> {
     {
         let numbered = (0..).zip(sensors).map(|(number, sensor): (u8, Sensor)| sensor.settings(number));
         let sources: Vec<SourceSettings> = numbered.collect::<Result<_, _>>()?;
+        let ids = sources.iter().map(|source| source.judged.id).collect();
+        self.job_with(BoxedLaw::sensing(law, ids), sources)
+    }
+
+    fn job_with(&self, law: BoxedLaw<N>, sources: Vec<SourceSettings>) -> Result<Job<N, P>, Failure> {
         let mut config = self.config;
         let room = config.sources.len();
         if sources.len() > room {
             return Err(Failure::Usage(format!("found {} sensors, expected at most {room}", sources.len())));
         }
-        config.sources = std::array::from_fn(|number| sources.get(number).map(|source: &SourceSettings| source.judged));
+        config.sources = std::array::from_fn(|number| sources.get(number).map(|source| source.judged));
         config.operator = OperatorConfig { start_within: self.run.asks_within(), ..config.operator };
-        let ids = sources.iter().map(|source| source.judged.id).collect();
-        let law = BoxedLaw::sensing(law, ids);
         Ok(Job {
             robot: self.name.clone(),
             config,
