@@ -5,11 +5,14 @@ use pyo3::exceptions::{PyException, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyType;
 
+use crate::session::Report;
+
 pyo3::create_exception!(
     outrigger_robot,
     OutriggerError,
     PyException,
-    "An error of a robot, of its connection or of a simulator. `reason` is its name, or None; `advice` says what to do."
+    "An error of a robot, of its connection or of a simulator. `reason` is its name, or None; `advice` says what to do; \
+     `figure` has the figures that led to it, or None."
 );
 pyo3::create_exception!(
     outrigger_robot,
@@ -42,16 +45,18 @@ pub(crate) fn add_to(module: &Bound<'_, PyModule>) -> PyResult<()> {
         // Every exception has the attributes, whoever raises it.
         kind.setattr("reason", py.None())?;
         kind.setattr("advice", py.None())?;
+        kind.setattr("figure", py.None())?;
         module.add(name, kind)?;
     }
     Ok(())
 }
 
 /// Creates an exception of the class `kind`, with the name of a reason and its advice.
-pub(crate) fn exception(kind: &Bound<'_, PyType>, text: &str, reason: Option<Reason>) -> PyErr {
+pub(crate) fn exception(kind: &Bound<'_, PyType>, text: &str, reason: Option<Reason>, figure: Option<String>) -> PyErr {
     let made = kind.call1((text,)).and_then(|value| {
         value.setattr("reason", reason.map(Reason::name))?;
         value.setattr("advice", reason.map(Reason::advice))?;
+        value.setattr("figure", figure)?;
         Ok(value)
     });
     made.map_or_else(|error| error, PyErr::from_value)
@@ -80,22 +85,29 @@ pub(crate) struct Stop {
     /// The advice that belongs to the reason.
     #[pyo3(get)]
     advice: &'static str,
+    /// The text of the reason with the figures and limits that led to it, e.g. of the link; None if it has none.
+    #[pyo3(get)]
+    figure: Option<String>,
     /// True if commanding cannot start again before reset().
     #[pyo3(get)]
     latched: bool,
+    /// The newest file in the folder `fault_recordings`; None if there is none.
+    #[pyo3(get)]
+    recording: Option<String>,
 }
 
 impl Stop {
-    pub(crate) fn new(reason: Reason, released: Option<String>, latched: bool) -> Self {
+    pub(crate) fn new(reason: Reason, released: Option<String>, latched: bool, report: &Report) -> Self {
         let text = released.unwrap_or_else(|| reason.text().to_owned());
-        Self { reason: reason.name(), text, advice: reason.advice(), latched }
+        let (figure, recording) = (report.figure(reason), report.recording.clone());
+        Self { reason: reason.name(), text, advice: reason.advice(), figure, latched, recording }
     }
 }
 
 #[pymethods]
 impl Stop {
     fn __str__(&self) -> String {
-        format!("{} ({}); {}", self.text, self.reason, self.advice)
+        format!("{} ({}); {}", self.figure.as_ref().unwrap_or(&self.text), self.reason, self.advice)
     }
 
     fn __repr__(&self) -> String {

@@ -6,12 +6,20 @@
 
 mod connection;
 mod error;
+mod guide;
+mod motion;
 mod process_bound;
 mod robot;
+mod run;
+mod services;
 mod session;
 mod simulator;
+mod simulator_krc;
 mod state;
+mod states;
+mod stepped;
 mod stream;
+mod vendor;
 
 use std::ffi::OsString;
 
@@ -29,11 +37,15 @@ fn command(py: Python<'_>, words: Vec<OsString>) -> u8 {
 fn outrigger_native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
     module.add_class::<robot::Robot>()?;
-    module.add_class::<robot::States>()?;
+    module.add_class::<run::Run>()?;
+    module.add_class::<states::States>()?;
     module.add_class::<state::State>()?;
     module.add_class::<stream::Stream>()?;
+    module.add_class::<guide::Guide>()?;
     module.add_class::<error::Stop>()?;
     module.add_class::<simulator::SimulatedUr>()?;
+    module.add_class::<stepped::SteppedUr>()?;
+    module.add_class::<simulator_krc::SimulatedKrc>()?;
     module.add_function(wrap_pyfunction!(command, module)?)?;
     error::add_to(module)
 }

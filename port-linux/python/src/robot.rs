@@ -1,98 +1,132 @@
-//! A robot of Universal Robots, as Python sees it.
+//! A robot, as Python sees it.
 
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use outrigger::Reason;
-use outrigger::core::command::MoveTarget;
-use outrigger::core::trajectory::{Setpoint, Waypoint};
-use outrigger::motion::MoveRequest;
+use outrigger::core::client::script::ScriptFile;
+use outrigger::core::command::Guidance;
+use outrigger::core::mode::Epoch;
 use outrigger::motion::requested_motion::MotionRequest;
-use outrigger::requests::{RequestKind, Setting};
-use outrigger::wire::robot::{JointPositions, JointVelocities, Pose};
-use pyo3::exceptions::{PyStopIteration, PyValueError};
+use outrigger::requests::{Decided, RequestKind, Setting, Status};
+use outrigger::wire::dashboard::Request;
+use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use pyo3::types::PyTuple;
+use pyo3::types::{PyDict, PyTuple};
 
-use crate::connection::{Connection, LOOK, rejected};
+use crate::connection::{Connection, rejected};
 use crate::error::{Stop, of_failure};
+use crate::guide::{Guide, Limits, force_mode};
+use crate::motion::{How, move_request, trajectory};
 use crate::process_bound::ProcessBound;
-use crate::session::Session;
+use crate::run::{Run, configuration};
+use crate::services;
+use crate::session::{Recordings, Session};
 use crate::state::State;
+use crate::states::States;
 use crate::stream::{Kind, Stream};
+use crate::vendor::{Of, each};
 
-/// The highest number of waypoints of a motion.
-const WAYPOINTS_MOST: usize = 100_000;
-/// The longest time of a motion [s].
-const MOTION_MOST: f64 = 3600.0;
-
-/// A robot of Universal Robots with a session that stays open until close(), or until the end of its `with` block.
+/// A robot of Universal Robots, or a KUKA LWR, with a session that stays open until close(), or until the end of its `with` block.
 ///
 /// The control loop runs in a thread that never waits for Python. The arm is only observed until the first motion;
 /// then it stays commanded, at rest, until stop() or the end of the session.
 #[pyclass(frozen, module = "outrigger_robot")]
-pub(crate) struct Robot(Arc<Connection>);
+pub(crate) struct Robot {
+    arm: Arm,
+    /// The table `[robot]` of a configuration.
+    robot: toml::Table,
+    /// True if the whole session is recorded.
+    recorded: bool,
+}
 
-/// Returns the motion through these waypoints.
-fn trajectory(
-    times: &[f64],
-    positions: &[[f64; 6]],
-    velocities: Option<&[[f64; 6]]>,
-) -> Result<outrigger::Motion<6>, String> {
-    let count = times.len();
-    if count > WAYPOINTS_MOST {
-        return Err(format!("times: expected at most {WAYPOINTS_MOST} rows, found {count}"));
+/// The connection to an arm.
+pub(crate) type Arm = Of<Arc<Connection<6>>, Arc<Connection<7>>>;
+
+impl Robot {
+    fn status(&self) -> PyResult<Status> {
+        each!(&self.arm, arm => arm.with(Session::status))
     }
-    for (name, found) in [("positions", positions.len()), ("velocities", velocities.map_or(count, <[_]>::len))] {
-        if found != count {
-            return Err(format!("{name}: expected as many rows as times, {count}, found {found}"));
+
+    /// Returns the connection to a robot of Universal Robots; for another one the error names what it lacks.
+    fn of_ur(&self, py: Python<'_>, what: &str) -> PyResult<&Arc<Connection<6>>> {
+        match &self.arm {
+            Of::Ur(arm) => Ok(arm),
+            Of::Krc(_) => Err(rejected(py, &format!("a KUKA LWR has no {what}"), None)),
         }
     }
-    let mut waypoints = Vec::with_capacity(count);
-    for (row, (time, q)) in times.iter().zip(positions).enumerate() {
-        if !(0.0..=MOTION_MOST).contains(time) {
-            return Err(format!("times: row {row}: expected 0 to {MOTION_MOST} s, found {time}"));
-        }
-        let qd = velocities.and_then(|rows| rows.get(row)).copied().unwrap_or_default();
-        let positions = JointPositions(q.map(|angle| angle as f32));
-        let setpoint = Setpoint { positions, velocities: JointVelocities(qd.map(|speed| speed as f32)) };
-        let at = outrigger::Duration::from_micros((time * 1e6).round() as u64);
-        waypoints.push(Waypoint { setpoint, accelerations: None, at });
+
+    /// Sends a request that was made for the present epoch of the session, and waits for the decision on it.
+    fn ask(&self, py: Python<'_>, request: impl FnOnce(Epoch) -> RequestKind) -> PyResult<Decided> {
+        each!(&self.arm, arm => {
+            let id = arm.with(|session| session.ask(request(session.status().epoch)))?;
+            arm.decision(py, id)
+        })
     }
-    outrigger::Motion::through(waypoints).map_err(|error| error.to_string())
 }
 
 #[pymethods]
 impl Robot {
-    /// Connects to the robot at `address`, "host" or "host:port-base", and waits for its first state.
+    /// Connects to the robot at `address`, "host" or "host:port-base", and waits for its first state. `record` is a file
+    /// for all traffic of the session; it must not exist. `fault_recordings` is a folder for a recording of each fault.
     #[staticmethod]
-    fn ur(py: Python<'_>, address: &str) -> PyResult<Self> {
-        Ok(Self(Arc::new(Connection::open(py, address)?)))
+    #[pyo3(signature = (address, *, record = None, fault_recordings = None))]
+    fn ur(py: Python<'_>, address: &str, record: Option<PathBuf>, fault_recordings: Option<PathBuf>) -> PyResult<Self> {
+        let recordings = Recordings { record, faults: fault_recordings };
+        let (at, recorded) = (address.to_owned(), recordings.record.is_some());
+        let connection = Connection::open(py, address, move || Session::ur(&at, &recordings))?;
+        let mut robot = toml::Table::new();
+        robot.insert("address".into(), address.into());
+        Ok(Self { arm: Of::Ur(Arc::new(connection)), robot, recorded })
+    }
+
+    /// Waits for the first measurement of the KRC of a KUKA LWR at the IP address `krc`. Its measurements arrive at
+    /// `listen`, an address and port of this computer. With `krc` "0.0.0.0" the first sender is the KRC.
+    #[staticmethod]
+    #[pyo3(signature = (krc, listen = "0.0.0.0:49938", *, record = None, fault_recordings = None))]
+    fn krc(
+        py: Python<'_>,
+        krc: &str,
+        listen: &str,
+        record: Option<PathBuf>,
+        fault_recordings: Option<PathBuf>,
+    ) -> PyResult<Self> {
+        let recordings = Recordings { record, faults: fault_recordings };
+        let (peer, at, recorded) = (krc.to_owned(), listen.to_owned(), recordings.record.is_some());
+        let connection = Connection::open(py, krc, move || Session::krc(&peer, &at, &recordings))?;
+        let mut robot = toml::Table::new();
+        robot.insert("kind".into(), "krc".into());
+        robot.insert("listen".into(), listen.into());
+        if krc != "0.0.0.0" {
+            robot.insert("peer".into(), krc.into());
+        }
+        Ok(Self { arm: Of::Krc(Arc::new(connection)), robot, recorded })
     }
 
     /// The newest state of the robot; None while there is no connection.
     #[getter]
     fn state(&self) -> PyResult<Option<State>> {
-        Ok(self.0.with(Session::state)?.map(State::from))
+        each!(&self.arm, arm => Ok(arm.with(Session::state)?.map(State::from)))
     }
 
     /// The mode of the session, e.g. "Monitor" or "Command".
     #[getter]
     fn mode(&self) -> PyResult<&'static str> {
-        Ok(self.0.with(Session::status)?.mode.name())
+        Ok(self.status()?.mode.name())
     }
 
     /// The preconditions of commanding that are not met, as sentences.
     #[getter]
     fn not_ready(&self) -> PyResult<Vec<&'static str>> {
-        Ok(self.0.with(Session::status)?.unmet.iter().map(Reason::text).collect())
+        Ok(self.status()?.unmet.iter().map(Reason::text).collect())
     }
 
-    /// Returns an iterator over the states at the robot's rate, on a connection of its own. At most 64 wait.
-    fn states(&self, py: Python<'_>) -> PyResult<States> {
-        let address = self.0.address.clone();
-        let started = py.detach(|| outrigger::Robot::ur(&address)?.quiet().states());
-        let states = started.map_err(|failure| of_failure(&failure))?;
-        Ok(States(ProcessBound::new(states)))
+    /// Returns an iterator over the states at the robot's rate, from now on. At most 64 wait for a slow reader.
+    fn states(&self) -> PyResult<States> {
+        Ok(States(match &self.arm {
+            Of::Ur(arm) => Of::Ur(ProcessBound::new(arm.with(Session::states)?)),
+            Of::Krc(arm) => Of::Krc(ProcessBound::new(arm.with(Session::states)?)),
+        }))
     }
 
     /// Moves the arm to joint angles `q` [rad] or to the tool's `pose` (x, y, z [m], rotation vector [rad]), and
@@ -107,49 +141,26 @@ impl Robot {
     fn move_to(
         &self,
         py: Python<'_>,
-        q: Option<[f64; 6]>,
-        pose: Option<[f64; 6]>,
+        q: Option<Vec<f64>>,
+        pose: Option<Vec<f64>>,
         linear: bool,
         speed: Option<f64>,
         acceleration: Option<f64>,
         duration: Option<f64>,
         degrees: bool,
     ) -> PyResult<()> {
-        let per = if degrees { std::f64::consts::PI / 180.0 } else { 1.0 };
-        let bad = |text: String| PyValueError::new_err(text);
-        let finite = |name: &str, numbers: [f64; 6]| match numbers.iter().all(|number| number.is_finite()) {
-            true => Ok(numbers),
-            false => Err(bad(format!("{name}: expected six finite numbers, found {numbers:?}"))),
-        };
-        let target = match (q, pose) {
-            (Some(q), None) => MoveTarget::joints(JointPositions(finite("q", q)?.map(|angle| (angle * per) as f32))),
-            (None, Some(pose)) => {
-                let [x, y, z, rx, ry, rz] = finite("pose", pose)?;
-                let position = [x, y, z].map(|length| length as f32);
-                MoveTarget::pose(Pose { position, rotation: [rx, ry, rz].map(|angle| (angle * per) as f32) })
+        let how = How { linear, speed, acceleration, duration, degrees };
+        let (q, pose) = (q.as_deref(), pose.as_deref());
+        match &self.arm {
+            Of::Ur(arm) => {
+                let request = move_request(q, pose, &how)?;
+                arm.make(py, || MotionRequest::Place(request))
             }
-            _ => return Err(bad("expected either q or pose".into())),
-        };
-        let target = if linear { target.linear() } else { target };
-        let above_zero = |name: &str, value: Option<f64>| match value {
-            Some(number) if !(number.is_finite() && number > 0.0) => {
-                Err(bad(format!("{name}: expected a number above 0, found {number}")))
+            Of::Krc(arm) => {
+                let request = move_request(q, pose, &how)?;
+                arm.make(py, || MotionRequest::Place(request))
             }
-            value => Ok(value),
-        };
-        let turning = if linear { 1.0 } else { per };
-        let rate = |name, value| above_zero(name, value).map(|value| value.map(|value| (value * turning) as f32));
-        let (speed, acceleration) = (rate("speed", speed)?, rate("acceleration", acceleration)?);
-        let time = above_zero("duration", duration)?;
-        if time.is_some() && (speed.is_some() || acceleration.is_some()) {
-            return Err(bad("duration: expected no speed and no acceleration with it".into()));
         }
-        if time.is_some_and(|time| time > MOTION_MOST) {
-            return Err(bad(format!("duration: expected at most {MOTION_MOST} s")));
-        }
-        let time = time.map(|time| outrigger::Duration::from_micros((time * 1e6) as u64));
-        let request = MoveRequest::new(target, speed, acceleration).lasting(time);
-        self.0.make(py, || MotionRequest::Place(request))
     }
 
     /// Moves the arm through `positions` [rad], of shape (n, 6), each at its time in `times` [s], and returns when it is at
@@ -160,61 +171,172 @@ impl Robot {
         &self,
         py: Python<'_>,
         times: Vec<f64>,
-        positions: Vec<[f64; 6]>,
-        velocities: Option<Vec<[f64; 6]>>,
+        positions: Vec<Vec<f64>>,
+        velocities: Option<Vec<Vec<f64>>>,
     ) -> PyResult<()> {
-        let motion = trajectory(&times, &positions, velocities.as_deref()).map_err(PyValueError::new_err)?;
-        self.0.make(py, || MotionRequest::Motion(Box::new(motion.clone())))
+        match &self.arm {
+            Of::Ur(arm) => {
+                let motion = trajectory(&times, &positions, velocities.as_deref())?;
+                arm.make(py, || MotionRequest::Motion(Box::new(motion.clone())))
+            }
+            Of::Krc(arm) => {
+                let motion = trajectory(&times, &positions, velocities.as_deref())?;
+                arm.make(py, || MotionRequest::Motion(Box::new(motion.clone())))
+            }
+        }
     }
 
     /// Starts a stream of joint speeds [rad/s]: `with robot.stream_speeds() as stream: stream.send(...)`. The arm is
     /// commanded from now on. A value is followed for `timeout` [s], 0.002 to 0.2, if no other arrives.
     #[pyo3(signature = (timeout = 0.04))]
     fn stream_speeds(&self, py: Python<'_>, timeout: f64) -> PyResult<Stream> {
-        Stream::begin(py, &self.0, Kind::Speeds, timeout)
+        Stream::begin(py, &self.arm, Kind::Speeds, timeout)
     }
 
     /// Starts a stream of joint positions [rad], as stream_speeds does. A position must be near the arm's.
     #[pyo3(signature = (timeout = 0.04))]
     fn stream_positions(&self, py: Python<'_>, timeout: f64) -> PyResult<Stream> {
-        Stream::begin(py, &self.0, Kind::Positions, timeout)
+        Stream::begin(py, &self.arm, Kind::Positions, timeout)
+    }
+
+    /// Runs a control law with its sensors: `with robot.run(law=…, sensor=…) as run: run.wait(60)`. `law` and `sensor` (one,
+    /// or a list) are dictionaries with the keys of the tables [law] and [[source]] of a configuration; `tables` are its
+    /// other ones, e.g. `limits={"velocity": 0.3}`. Raises ValueError with each wrong key. `record` is a file for all
+    /// traffic, `fault_recordings` a folder for a recording of each fault.
+    #[pyo3(signature = (law, sensor = None, *, record = None, fault_recordings = None, **tables))]
+    fn run(
+        &self,
+        py: Python<'_>,
+        law: &Bound<'_, PyDict>,
+        sensor: Option<&Bound<'_, PyAny>>,
+        record: Option<PathBuf>,
+        fault_recordings: Option<PathBuf>,
+        tables: Option<&Bound<'_, PyDict>>,
+    ) -> PyResult<Run> {
+        if self.recorded {
+            return Err(PyValueError::new_err("record: expected it in run(), not for the whole session"));
+        }
+        let tables = tables.cloned().unwrap_or_else(|| PyDict::new(py));
+        let text = configuration(self.robot.clone(), law, sensor, &tables)?;
+        Run::begin(py, &self.arm, &text, Recordings { record, faults: fault_recordings })
     }
 
     /// Sets an output or a setting of the controller, in the words of `outrigger ctl set`: "digital-out.3=on",
     /// "payload=1.2@0,0,0.05", "tcp=0,0,0.1,0,0,0", "speed-slider=0.5". Raises Rejected if the controller refuses it.
     fn set(&self, py: Python<'_>, assignment: &str) -> PyResult<()> {
         let Setting(write) = assignment.parse().map_err(PyValueError::new_err::<String>)?;
-        let id = self.0.with(|session| session.ask(RequestKind::Set(session.status().epoch, write)))?;
-        let decided = self.0.decision(py, id)?;
+        let decided = self.ask(py, |epoch| RequestKind::Set(epoch, write))?;
         decided.done.map_err(|text| rejected(py, &text, None))
+    }
+
+    /// Sets the payload: its mass [kg], and its centre of gravity in the frame of the flange [m].
+    #[pyo3(signature = (mass, center_of_gravity = [0.0; 3]))]
+    fn payload(&self, py: Python<'_>, mass: f64, center_of_gravity: [f64; 3]) -> PyResult<()> {
+        let [x, y, z] = center_of_gravity;
+        self.set(py, &format!("payload={mass}@{x},{y},{z}"))
+    }
+
+    /// Starts freedrive: a hand moves the arm. `with robot.freedrive() as guide: guide.wait(10)`. It ends with its block,
+    /// above a limit (`tool_speed` [m/s], `joint_speed` [rad/s], `deviation` of the tool from its start [m]), and if
+    /// renew() or wait() does not renew it within `renew_within` [s].
+    #[pyo3(signature = (*, tool_speed = 0.25, joint_speed = 1.0, deviation = 0.5, renew_within = 1.0))]
+    fn freedrive(
+        &self,
+        py: Python<'_>,
+        tool_speed: f64,
+        joint_speed: f64,
+        deviation: f64,
+        renew_within: f64,
+    ) -> PyResult<Guide> {
+        let limits = Limits { tool_speed, joint_speed, deviation, renew_within }.checked()?;
+        Guide::begin(py, self.of_ur(py, "freedrive")?, Guidance::Freedrive, limits)
+    }
+
+    /// Starts force mode: the arm yields along the axes that have a number in `wrench`, and pushes with this force [N] and
+    /// torque [Nm]; None holds an axis. `frame` (x, y, z [m], rotation vector [rad]) turns the axes; the default is the
+    /// base. It ends as freedrive() does.
+    #[pyo3(signature = (wrench, *, frame = None, damping = 0.025, gain = 0.5, tool_speed = 0.25, joint_speed = 1.0,
+        deviation = 0.5, renew_within = 1.0))]
+    #[allow(clippy::too_many_arguments, reason = "keywords of Python")]
+    fn force(
+        &self,
+        py: Python<'_>,
+        wrench: Vec<Option<f64>>,
+        frame: Option<Vec<f64>>,
+        damping: f64,
+        gain: f64,
+        tool_speed: f64,
+        joint_speed: f64,
+        deviation: f64,
+        renew_within: f64,
+    ) -> PyResult<Guide> {
+        let mode = force_mode(&wrench, frame.as_deref(), damping, gain)?;
+        let limits = Limits { tool_speed, joint_speed, deviation, renew_within }.checked()?;
+        Guide::begin(py, self.of_ur(py, "force mode")?, Guidance::Force(mode), limits)
+    }
+
+    /// Sends a URScript program to the controller, and returns when it runs, or with `wait` when it has ended. Raises
+    /// Rejected while this session commands the arm: call stop() before; a `sec` program is sent all the same. Raises
+    /// ValueError if the controller does not start it, Stopped if it fails. stop() and Ctrl-C stop a program that is
+    /// waited for.
+    #[pyo3(signature = (text, wait = true))]
+    fn script(&self, py: Python<'_>, text: &str, wait: bool) -> PyResult<()> {
+        let arm = self.of_ur(py, "scripts")?;
+        let program = ScriptFile::new(text.as_bytes()).map_err(|error| PyValueError::new_err(error.to_string()))?;
+        let permit = if program.replaces() {
+            let permit = arm.with(Session::upload_permit)?.map_err(|text| rejected(py, text, None))?;
+            let decided = self.ask(py, RequestKind::Script)?;
+            decided.done.map_err(|text| rejected(py, &text, None))?;
+            Some(permit)
+        } else {
+            None
+        };
+        let (stops, mut raised) = (arm.stops(), Ok(()));
+        let is_stopped = || {
+            raised = Python::attach(|py| py.check_signals());
+            raised.is_err() || arm.stops() != stops
+        };
+        let sent = py.detach(|| services::script(arm.name(), &program, wait, permit.as_ref(), is_stopped));
+        raised?;
+        sent.map_err(|failure| of_failure(&failure))
+    }
+
+    /// Sends a line to the dashboard server, e.g. "power on", "brake release", "load weld.urp" or "programState", and
+    /// returns its answer as text. With PolyScope X it is sent to the Robot API. Raises Stopped if the controller refuses
+    /// it, ValueError for a line that its software does not know.
+    fn dashboard(&self, py: Python<'_>, line: &str) -> PyResult<String> {
+        let arm = self.of_ur(py, "dashboard")?;
+        let request = Request::parse(line).map_err(|error| PyValueError::new_err(format!("{line:?}: {error}")))?;
+        let answer = py.detach(|| services::dashboard(arm.name(), request));
+        answer.map_err(|failure| of_failure(&failure))
     }
 
     /// Stops the arm and waits until it is at rest. The session stays open, and the next motion commands again.
     fn stop(&self, py: Python<'_>) -> PyResult<()> {
-        self.0.stop(py)
+        each!(&self.arm, arm => arm.stop(py))
     }
 
     /// Clears the reason of a stop, so that the arm can be commanded again. Raises Rejected while the arm moves.
     fn reset(&self, py: Python<'_>) -> PyResult<()> {
-        let id = self.0.with(|session| session.ask(RequestKind::Acknowledge))?;
-        let decided = self.0.decision(py, id)?;
+        let decided = self.ask(py, |_| RequestKind::Acknowledge)?;
         decided.done.map_err(|text| rejected(py, &text, decided.status.latch))
     }
 
     /// Returns why commanding ended last; None if it never did.
     fn why_stopped(&self) -> PyResult<Option<Stop>> {
-        let status = self.0.with(Session::status)?;
+        let status = self.status()?;
+        let report = each!(&self.arm, arm => arm.with(Session::report))?;
         let released = status.released.map(|by| by.to_string());
         Ok(match (status.latch, status.left) {
-            (Some(reason), _) => Some(Stop::new(reason, None, true)),
-            (None, Some(reason)) => Some(Stop::new(reason, released.filter(|_| reason.is_release()), false)),
+            (Some(reason), _) => Some(Stop::new(reason, None, true, &report)),
+            (None, Some(reason)) => Some(Stop::new(reason, released.filter(|_| reason.is_release()), false, &report)),
             (None, None) => None,
         })
     }
 
     /// Stops the arm and ends the session. A second call has no effect.
     fn close(&self, py: Python<'_>) -> PyResult<()> {
-        self.0.close(py)
+        each!(&self.arm, arm => arm.close(py))
     }
 
     fn __enter__(slf: Py<Self>) -> Py<Self> {
@@ -227,33 +349,9 @@ impl Robot {
     }
 
     fn __repr__(&self) -> String {
-        format!("Robot.ur({:?})", self.0.address)
-    }
-}
-
-/// The states of a robot as they arrive.
-#[pyclass(frozen, module = "outrigger_robot")]
-pub(crate) struct States(ProcessBound<outrigger::States<6>>);
-
-#[pymethods]
-impl States {
-    fn __iter__(slf: Py<Self>) -> Py<Self> {
-        slf
-    }
-
-    fn __next__(&self, py: Python<'_>) -> PyResult<State> {
-        loop {
-            let next = py.detach(|| {
-                let mut states = self.0.lock("this iterator")?;
-                let next = states.as_mut().map(|states| (states.next_within(LOOK * 4), states.has_ended()));
-                PyResult::Ok(next.unwrap_or((Ok(None), true)))
-            })?;
-            match next {
-                (Ok(Some(state)), _) => return Ok(state.into()),
-                (Err(failure), _) => return Err(of_failure(&failure)),
-                (Ok(None), true) => return Err(PyStopIteration::new_err(())),
-                (Ok(None), false) => py.check_signals()?,
-            }
+        match &self.arm {
+            Of::Ur(arm) => format!("Robot.ur({:?})", arm.name()),
+            Of::Krc(arm) => format!("Robot.krc({:?})", arm.name()),
         }
     }
 }

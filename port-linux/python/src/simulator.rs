@@ -8,17 +8,57 @@ use outrigger::config::{FIRST_PORT, parse_software};
 use outrigger::wire::robot::RobotModel;
 use outrigger_sim::controller::{Controller, Options};
 use outrigger_sim::fault::Fault;
+use outrigger_sim::surface::Surface;
 use outrigger_sim::tcp::{Addresses, Running, Server};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 
 use crate::error::ConnectionFailed;
+use crate::motion::joints;
 use crate::process_bound::ProcessBound;
 use crate::state::array;
 
 /// The first port base that is tried, below the ports that the kernel assigns.
 const FIRST_BASE: u16 = 15_000;
+
+/// The stiffness [N/m] and the damping [N·s/m] of a simulated surface.
+const STIFFNESS: f64 = 20_000.0;
+const DAMPING: f64 = 100.0;
+
+/// Returns a level surface at this height [m].
+pub(crate) fn level_surface(height: f64) -> PyResult<Surface> {
+    let surface = Surface::new([0.0, 0.0, height], [0.0, 0.0, 1.0], STIFFNESS, DAMPING);
+    surface.ok_or_else(|| PyValueError::new_err(format!("surface: expected a height in m, found {height}")))
+}
+
+/// Returns the options of a simulated controller.
+pub(crate) fn options(
+    software: &str,
+    model: Option<&str>,
+    q: Option<&[f64]>,
+    faults: &[String],
+    surface: Option<f64>,
+) -> PyResult<Options> {
+    let bad = |text: String| PyValueError::new_err(text);
+    let version = parse_software(software).map_err(|error| bad(format!("software: {error}")))?;
+    let mut options = Options::for_software(version);
+    if let Some(name) = model {
+        let known = RobotModel::ALL.iter().copied();
+        options.model = known.clone().find(|model| model.name().eq_ignore_ascii_case(name)).ok_or_else(|| {
+            let names: Vec<&str> = known.map(RobotModel::name).collect();
+            bad(format!("model: expected one of {}, found '{name}'", names.join(", ")))
+        })?;
+    }
+    if let Some(q) = q {
+        options.q = joints("q", q)?;
+    }
+    options.surface = surface.map(level_surface).transpose()?;
+    for fault in faults {
+        options.faults.push(fault.parse::<Fault>().map_err(|error| bad(format!("faults: {error}")))?);
+    }
+    Ok(options)
+}
 
 /// A simulated controller of Universal Robots, until close() or the end of its `with` block.
 #[pyclass(frozen, module = "outrigger_robot.sim")]
@@ -45,37 +85,22 @@ impl SimulatedUr {
 #[pymethods]
 impl SimulatedUr {
     /// Starts a controller with this PolyScope version and arm, by default the UR5 of the generation, at the joint
-    /// angles `q` [rad]. `faults` are those of `outrigger sim ur --fault`. `port_base` 0 chooses free ports; 29999
-    /// gives each port its real number.
+    /// angles `q` [rad]. `faults` are those of `outrigger sim ur --fault`. `surface` is the height of a level surface [m]
+    /// that the tool can touch. `port_base` 0 chooses free ports; 29999 gives each port its real number.
     #[new]
-    #[pyo3(signature = (software = "5.15", *, model = None, q = None, faults = vec![], port_base = 0))]
+    #[pyo3(signature = (software = "5.15", *, model = None, q = None, faults = vec![], surface = None, port_base = 0))]
     fn new(
         py: Python<'_>,
         software: &str,
         model: Option<&str>,
-        q: Option<[f64; 6]>,
+        q: Option<Vec<f64>>,
         faults: Vec<String>,
+        surface: Option<f64>,
         port_base: u16,
     ) -> PyResult<Self> {
         let bad = |text: String| PyValueError::new_err(text);
-        let version = parse_software(software).map_err(|error| bad(format!("software: {error}")))?;
-        let mut options = Options::for_software(version);
-        if let Some(name) = model {
-            let known = RobotModel::ALL.iter().copied();
-            options.model = known.clone().find(|model| model.name().eq_ignore_ascii_case(name)).ok_or_else(|| {
-                let names: Vec<&str> = known.map(RobotModel::name).collect();
-                bad(format!("model: expected one of {}, found '{name}'", names.join(", ")))
-            })?;
-        }
-        if let Some(q) = q {
-            if q.iter().any(|angle| !angle.is_finite()) {
-                return Err(bad(format!("q: expected six finite angles in rad, found {q:?}")));
-            }
-            options.q = q;
-        }
-        for fault in &faults {
-            options.faults.push(fault.parse::<Fault>().map_err(|error| bad(format!("faults: {error}")))?);
-        }
+        let options = options(software, model, q.as_deref(), &faults, surface)?;
+        let version = options.software;
         let model = options.model;
         let controller = Controller::new(options).map_err(|error| bad(error.to_string()))?;
         let spread = u16::try_from(std::process::id() % 400).unwrap_or_default() * 23;
@@ -152,6 +177,13 @@ impl SimulatedUr {
     #[getter]
     fn force<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray1<f64>>> {
         Ok(array(py, self.look(py, |controller| controller.truth().push)?))
+    }
+
+    /// The levels of the digital outputs: bits 0 to 7 of the box, 8 to 15 configurable, 16 and 17 of the tool; with CB2
+    /// 8 and 9 of the tool.
+    #[getter]
+    fn outputs(&self, py: Python<'_>) -> PyResult<u32> {
+        self.look(py, |controller| controller.io().digital_out)
     }
 
     /// True if no joint moves.

@@ -3,13 +3,22 @@
 use numpy::PyArray1;
 use pyo3::prelude::*;
 
-/// One state of the robot. Arrays are of float64, have their own memory, and shape (6,).
+use crate::vendor::{Of, each};
+
+/// One state of the robot. Arrays are of float64 and have their own memory. Those of joints have shape (6,), of a KUKA
+/// LWR (7,); all others have shape (6,).
 #[pyclass(frozen, module = "outrigger_robot")]
-pub(crate) struct State(outrigger::State<6>);
+pub(crate) struct State(Of<outrigger::State<6>, outrigger::State<7>>);
 
 impl From<outrigger::State<6>> for State {
     fn from(state: outrigger::State<6>) -> Self {
-        Self(state)
+        Self(Of::Ur(state))
+    }
+}
+
+impl From<outrigger::State<7>> for State {
+    fn from(state: outrigger::State<7>) -> Self {
+        Self(Of::Krc(state))
     }
 }
 
@@ -29,58 +38,58 @@ impl State {
     /// The controller's clock [s].
     #[getter]
     fn time(&self) -> f64 {
-        self.0.controller_time.as_micros() as f64 * 1e-6
+        each!(&self.0, state => state.controller_time).as_micros() as f64 * 1e-6
     }
 
     /// The measured joint angles [rad].
     #[getter]
     fn q<'py>(&self, py: Python<'py>) -> Array<'py> {
-        array(py, self.0.positions.0.map(f64::from))
+        each!(&self.0, state => array(py, state.positions.0.map(f64::from)))
     }
 
     /// The measured joint speeds [rad/s].
     #[getter]
     fn qd<'py>(&self, py: Python<'py>) -> Array<'py> {
-        array(py, self.0.velocities.0.map(f64::from))
+        each!(&self.0, state => array(py, state.velocities.0.map(f64::from)))
     }
 
     /// The joint angles that the controller commands [rad].
     #[getter]
     fn q_target<'py>(&self, py: Python<'py>) -> Array<'py> {
-        array(py, self.0.target_positions.0.map(f64::from))
+        each!(&self.0, state => array(py, state.target_positions.0.map(f64::from)))
     }
 
     /// The pose of the tool in the base frame: x, y, z [m] and a rotation vector [rad]; None if it is not sent.
     #[getter]
     fn pose<'py>(&self, py: Python<'py>) -> Option<Array<'py>> {
-        self.0.tcp_pose.map(|pose| six(py, pose.position, pose.rotation))
+        each!(&self.0, state => state.tcp_pose).map(|pose| six(py, pose.position, pose.rotation))
     }
 
     /// The speed of the tool in the base frame: linear [m/s], then angular [rad/s]; None if it is not sent.
     #[getter]
     fn tool_speed<'py>(&self, py: Python<'py>) -> Option<Array<'py>> {
-        self.0.tcp_speed.map(|speed| six(py, speed.linear, speed.angular))
+        each!(&self.0, state => state.tcp_speed).map(|speed| six(py, speed.linear, speed.angular))
     }
 
     /// The force [N] and torque [Nm] at the tool; None if they are not sent.
     #[getter]
     fn force<'py>(&self, py: Python<'py>) -> Option<Array<'py>> {
-        self.0.tcp_force.map(|wrench| six(py, wrench.force, wrench.torque))
+        each!(&self.0, state => state.tcp_force).map(|wrench| six(py, wrench.force, wrench.torque))
     }
 
     /// The levels of the digital inputs; bit 0 is the first.
     #[getter]
     fn digital_inputs(&self) -> u64 {
-        self.0.digital_inputs
+        each!(&self.0, state => state.digital_inputs)
     }
 
     /// The levels of the digital outputs, bit 0 is the first; None if they are not sent.
     #[getter]
     fn digital_outputs(&self) -> Option<u64> {
-        self.0.digital_outputs
+        each!(&self.0, state => state.digital_outputs)
     }
 
     fn __repr__(&self) -> String {
-        format!("State(time={:.3}, q={:.4?})", self.time(), self.0.positions.0)
+        each!(&self.0, state => format!("State(time={:.3}, q={:.4?})", self.time(), state.positions.0))
     }
 }

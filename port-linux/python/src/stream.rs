@@ -13,6 +13,9 @@ use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 
 use crate::connection::{Connection, rejected, stopped};
+use crate::motion::joints;
+use crate::robot::Arm;
+use crate::vendor::{Of, each};
 
 /// The time for which the first values of a stream may come before the control loop follows it.
 const BEGINS: std::time::Duration = std::time::Duration::from_millis(500);
@@ -29,8 +32,21 @@ pub(crate) enum Kind {
 /// The control loop limits and sends them. After `timeout` without a new value the arm comes to rest and stays
 /// commanded: at once for speeds, at the last position for positions.
 #[pyclass(frozen, module = "outrigger_robot")]
-pub(crate) struct Stream {
-    connection: Arc<Connection>,
+pub(crate) struct Stream(Of<Streaming<6>, Streaming<7>>);
+
+impl Stream {
+    /// Starts a stream. `timeout` is in seconds.
+    pub(crate) fn begin(py: Python<'_>, arm: &Arm, kind: Kind, timeout: f64) -> PyResult<Self> {
+        Ok(Self(match arm {
+            Of::Ur(connection) => Of::Ur(Streaming::begin(py, connection, kind, timeout)?),
+            Of::Krc(connection) => Of::Krc(Streaming::begin(py, connection, kind, timeout)?),
+        }))
+    }
+}
+
+/// A stream to an arm of `N` joints.
+struct Streaming<const N: usize> {
+    connection: Arc<Connection<N>>,
     kind: Kind,
     timeout: Duration,
     begun: Instant,
@@ -44,10 +60,9 @@ pub(crate) struct Stream {
     closed: AtomicBool,
 }
 
-impl Stream {
-    /// Starts a stream. `timeout` is in seconds.
-    pub(crate) fn begin(py: Python<'_>, connection: &Arc<Connection>, kind: Kind, timeout: f64) -> PyResult<Self> {
-        let range = Forward::<6>::HOLDS;
+impl<const N: usize> Streaming<N> {
+    fn begin(py: Python<'_>, connection: &Arc<Connection<N>>, kind: Kind, timeout: f64) -> PyResult<Self> {
+        let range = Forward::<N>::HOLDS;
         let timeout = Some(timeout).filter(|timeout| timeout.is_finite() && *timeout > 0.0);
         let timeout = timeout.map(|timeout| Duration::from_micros((timeout * 1e6) as u64));
         let timeout = timeout.filter(|timeout| range.least <= *timeout && *timeout <= range.most);
@@ -67,21 +82,12 @@ impl Stream {
             closed: AtomicBool::new(false),
         })
     }
-}
 
-#[pymethods]
-impl Stream {
-    /// Passes six values to the control loop, and returns at once; the newest value counts. Raises Stopped if the arm is
-    /// no longer commanded, and Rejected if an earlier value was rejected, e.g. one too far from the arm or too fast.
-    /// A later value may be followed all the same.
-    fn send(&self, py: Python<'_>, values: [f64; 6]) -> PyResult<()> {
-        if values.iter().any(|value| !value.is_finite()) {
-            return Err(PyValueError::new_err(format!("expected six finite numbers, found {values:?}")));
-        }
+    fn send(&self, py: Python<'_>, values: &[f64]) -> PyResult<()> {
+        let values = joints::<N>("values", values)?.map(|value| value as f32);
         if self.closed.load(Ordering::SeqCst) {
             return Err(PyValueError::new_err("the stream has ended"));
         }
-        let values = values.map(|value| value as f32);
         let what = match self.kind {
             Kind::Speeds => Forwarded::Speeds(JointVelocities(values)),
             Kind::Positions => Forwarded::Positions(JointPositions(values)),
@@ -96,8 +102,11 @@ impl Stream {
             }
         })?;
         let status = sent.map_err(|status| {
-            let reason = if stops == self.stops { status.latch.or(status.left) } else { None };
-            stopped(py, "the arm is not commanded", reason)
+            if stops == self.stops {
+                self.connection.ended(py, "the arm is not commanded", &status)
+            } else {
+                stopped(py, "the arm is not commanded", None)
+            }
         })?;
         *self.sent.lock().unwrap_or_else(PoisonError::into_inner) = Some(Instant::now());
         let refused = status.streaming.refused;
@@ -116,22 +125,13 @@ impl Stream {
         }
     }
 
-    /// The number of times that no value of speeds came in time, and the arm came to rest.
-    #[getter]
     fn lapses(&self) -> PyResult<u32> {
         let streaming = self.connection.with(|session| session.status().streaming)?;
         Ok(streaming.lapses.saturating_sub(self.lapses))
     }
 
-    fn __enter__(slf: Py<Self>) -> Py<Self> {
-        slf
-    }
-
-    /// Ends the stream and waits until the arm is at rest; the arm stays commanded. After an exception it is stopped.
-    #[pyo3(signature = (*error))]
-    fn __exit__(&self, py: Python<'_>, error: &Bound<'_, PyTuple>) -> PyResult<()> {
+    fn end(&self, py: Python<'_>, raised: bool) -> PyResult<()> {
         self.closed.store(true, Ordering::SeqCst);
-        let raised = error.get_item(0).is_ok_and(|kind| !kind.is_none());
         if raised {
             return self.connection.release();
         }
@@ -141,5 +141,32 @@ impl Stream {
         let left = sent.map_or(std::time::Duration::ZERO, |sent| valid.saturating_sub(sent.elapsed()));
         py.detach(|| std::thread::sleep(left));
         self.connection.end_stream(py)
+    }
+}
+
+#[pymethods]
+impl Stream {
+    /// Passes one value per joint to the control loop, and returns at once; the newest ones count. Raises Stopped if the
+    /// arm is no longer commanded, and Rejected if earlier values were rejected, e.g. some too far from the arm or too
+    /// fast. Later values may be followed all the same.
+    fn send(&self, py: Python<'_>, values: Vec<f64>) -> PyResult<()> {
+        each!(&self.0, stream => stream.send(py, &values))
+    }
+
+    /// The number of times that no value of speeds came in time, and the arm came to rest.
+    #[getter]
+    fn lapses(&self) -> PyResult<u32> {
+        each!(&self.0, stream => stream.lapses())
+    }
+
+    fn __enter__(slf: Py<Self>) -> Py<Self> {
+        slf
+    }
+
+    /// Ends the stream and waits until the arm is at rest; the arm stays commanded. After an exception it is stopped.
+    #[pyo3(signature = (*error))]
+    fn __exit__(&self, py: Python<'_>, error: &Bound<'_, PyTuple>) -> PyResult<()> {
+        let raised = error.get_item(0).is_ok_and(|kind| !kind.is_none());
+        each!(&self.0, stream => stream.end(py, raised))
     }
 }

@@ -319,3 +319,31 @@ def test_nothing_starts_after_a_stop(ur, robot):
         time.sleep(0.5)
         assert ur.at_rest and np.allclose(ur.q, before) and robot.mode == "Monitor"
     assert len(ended) == 5
+
+
+def test_two_robots_are_commanded_at_once():
+    with sim.ur(q=HOME) as first, sim.ur(q=HOME) as second:
+        with Robot.ur(first.address) as one, Robot.ur(second.address) as other:
+            one.move_to(BESIDE)
+            other.move_to(BESIDE)
+            assert one.mode == other.mode == "Command"
+        assert np.allclose(first.q, BESIDE, atol=1e-3) and np.allclose(second.q, BESIDE, atol=1e-3)
+
+
+def test_a_slow_reader_of_states_misses_some_and_counts_them(robot):
+    states = robot.states()
+    next(states)
+    time.sleep(1.0)
+    times = [next(states).time for _ in range(70)]
+    assert times == sorted(times) and states.lost > 50
+
+
+def test_a_stop_has_its_figure_and_a_recording(tmp_path):
+    with sim.ur(q=HOME, faults=["stall@4s:1s"]) as simulator:
+        with Robot.ur(simulator.address, fault_recordings=tmp_path) as robot:
+            robot.move_to(BESIDE)
+            until(lambda: robot.why_stopped() is not None, 10.0)
+            until(lambda: robot.why_stopped().recording is not None)
+            stop = robot.why_stopped()
+            assert stop.latched and os.path.getsize(stop.recording) > 10_000
+            assert stop.figure is None or any(letter.isdigit() for letter in stop.figure)

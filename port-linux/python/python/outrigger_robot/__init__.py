@@ -8,9 +8,11 @@
 from . import sim
 from .outrigger_native import (
     ConnectionFailed,
+    Guide,
     OutriggerError,
     Rejected,
     Robot,
+    Run,
     State,
     States,
     Stop,
@@ -21,9 +23,11 @@ from .outrigger_native import (
 
 __all__ = [
     "ConnectionFailed",
+    "Guide",
     "OutriggerError",
     "Rejected",
     "Robot",
+    "Run",
     "State",
     "States",
     "Stop",

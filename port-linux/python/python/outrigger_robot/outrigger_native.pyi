@@ -1,23 +1,29 @@
 # Types of the native module; `mypy.stubtest` compares them with it.
 from collections.abc import Sequence
+from os import PathLike
 from types import TracebackType
-from typing import Optional, Union, final
+from typing import Any, Optional, Union, final
 
 import numpy as np
 import numpy.typing as npt
 
 _Array = npt.NDArray[np.float64]
-_Six = Union[Sequence[float], _Array]
-_Rows = Union[Sequence[_Six], _Array]
+_Numbers = Union[Sequence[float], _Array]
+_Path = Union[str, PathLike[str]]
+_Rows = Union[Sequence[_Numbers], _Array]
 
 __all__ = [
     "ConnectionFailed",
+    "Guide",
     "OutriggerError",
     "Rejected",
     "Robot",
+    "Run",
+    "SimulatedKrc",
     "SimulatedUr",
     "State",
     "States",
+    "SteppedUr",
     "Stop",
     "Stopped",
     "Stream",
@@ -32,6 +38,7 @@ def command(words: Sequence[str]) -> int: ...
 class OutriggerError(Exception):
     reason: Optional[str]
     advice: Optional[str]
+    figure: Optional[str]
 
 class ConnectionFailed(OutriggerError): ...
 class Rejected(OutriggerError): ...
@@ -46,7 +53,11 @@ class Stop:
     @property
     def advice(self) -> str: ...
     @property
+    def figure(self) -> Optional[str]: ...
+    @property
     def latched(self) -> bool: ...
+    @property
+    def recording(self) -> Optional[str]: ...
 
 @final
 class State:
@@ -73,10 +84,12 @@ class State:
 class States:
     def __iter__(self) -> States: ...
     def __next__(self) -> State: ...
+    @property
+    def lost(self) -> int: ...
 
 @final
 class Stream:
-    def send(self, values: _Six) -> None: ...
+    def send(self, values: _Numbers) -> None: ...
     @property
     def lapses(self) -> int: ...
     def __enter__(self) -> Stream: ...
@@ -88,9 +101,43 @@ class Stream:
     ) -> None: ...
 
 @final
+class Guide:
+    def renew(self) -> None: ...
+    def wait(self, seconds: float) -> None: ...
+    def __enter__(self) -> Guide: ...
+    def __exit__(
+        self,
+        kind: Optional[type[BaseException]] = ...,
+        error: Optional[BaseException] = ...,
+        trace: Optional[TracebackType] = ...,
+    ) -> None: ...
+
+@final
+class Run:
+    def sample(self, *values: float, sensor: Optional[str] = None) -> None: ...
+    def wait(self, seconds: Optional[float] = None) -> None: ...
+    def __enter__(self) -> Run: ...
+    def __exit__(
+        self,
+        kind: Optional[type[BaseException]] = ...,
+        error: Optional[BaseException] = ...,
+        trace: Optional[TracebackType] = ...,
+    ) -> None: ...
+
+@final
 class Robot:
     @staticmethod
-    def ur(address: str) -> Robot: ...
+    def ur(
+        address: str, *, record: Optional[_Path] = None, fault_recordings: Optional[_Path] = None
+    ) -> Robot: ...
+    @staticmethod
+    def krc(
+        krc: str,
+        listen: str = "0.0.0.0:49938",
+        *,
+        record: Optional[_Path] = None,
+        fault_recordings: Optional[_Path] = None,
+    ) -> Robot: ...
     @property
     def state(self) -> Optional[State]: ...
     @property
@@ -100,9 +147,9 @@ class Robot:
     def states(self) -> States: ...
     def move_to(
         self,
-        q: Optional[_Six] = None,
+        q: Optional[_Numbers] = None,
         *,
-        pose: Optional[_Six] = None,
+        pose: Optional[_Numbers] = None,
         linear: bool = False,
         speed: Optional[float] = None,
         acceleration: Optional[float] = None,
@@ -114,7 +161,39 @@ class Robot:
     ) -> None: ...
     def stream_speeds(self, timeout: float = 0.04) -> Stream: ...
     def stream_positions(self, timeout: float = 0.04) -> Stream: ...
+    def run(
+        self,
+        law: dict[str, Any],
+        sensor: Union[None, dict[str, Any], Sequence[dict[str, Any]]] = None,
+        *,
+        record: Optional[_Path] = None,
+        fault_recordings: Optional[_Path] = None,
+        **tables: dict[str, Any],
+    ) -> Run: ...
     def set(self, assignment: str) -> None: ...
+    def payload(self, mass: float, center_of_gravity: Sequence[float] = ...) -> None: ...
+    def freedrive(
+        self,
+        *,
+        tool_speed: float = 0.25,
+        joint_speed: float = 1.0,
+        deviation: float = 0.5,
+        renew_within: float = 1.0,
+    ) -> Guide: ...
+    def force(
+        self,
+        wrench: Sequence[Optional[float]],
+        *,
+        frame: Optional[_Numbers] = None,
+        damping: float = 0.025,
+        gain: float = 0.5,
+        tool_speed: float = 0.25,
+        joint_speed: float = 1.0,
+        deviation: float = 0.5,
+        renew_within: float = 1.0,
+    ) -> Guide: ...
+    def script(self, text: str, wait: bool = True) -> None: ...
+    def dashboard(self, line: str) -> str: ...
     def stop(self) -> None: ...
     def reset(self) -> None: ...
     def why_stopped(self) -> Optional[Stop]: ...
@@ -134,8 +213,9 @@ class SimulatedUr:
         software: str = "5.15",
         *,
         model: Optional[str] = None,
-        q: Optional[_Six] = None,
+        q: Optional[_Numbers] = None,
         faults: Sequence[str] = ...,
+        surface: Optional[float] = None,
         port_base: int = 0,
     ) -> SimulatedUr: ...
     @property
@@ -157,6 +237,8 @@ class SimulatedUr:
     @property
     def force(self) -> _Array: ...
     @property
+    def outputs(self) -> int: ...
+    @property
     def at_rest(self) -> bool: ...
     def port(self, port: int) -> int: ...
     def close(self) -> None: ...
@@ -167,3 +249,65 @@ class SimulatedUr:
         error: Optional[BaseException] = ...,
         trace: Optional[TracebackType] = ...,
     ) -> None: ...
+
+@final
+class SimulatedKrc:
+    def __new__(
+        cls,
+        *,
+        period_ms: int = 5,
+        q: Optional[_Numbers] = None,
+        faults: Sequence[str] = ...,
+        surface: Optional[float] = None,
+        remote_port: int = 0,
+    ) -> SimulatedKrc: ...
+    @property
+    def host(self) -> str: ...
+    @property
+    def remote(self) -> str: ...
+    @property
+    def q(self) -> _Array: ...
+    @property
+    def qd(self) -> _Array: ...
+    @property
+    def at_rest(self) -> bool: ...
+    def close(self) -> None: ...
+    def __enter__(self) -> SimulatedKrc: ...
+    def __exit__(
+        self,
+        kind: Optional[type[BaseException]] = ...,
+        error: Optional[BaseException] = ...,
+        trace: Optional[TracebackType] = ...,
+    ) -> None: ...
+
+@final
+class SteppedUr:
+    def __new__(
+        cls,
+        software: str = "5.15",
+        *,
+        model: Optional[str] = None,
+        q: Optional[_Numbers] = None,
+        faults: Sequence[str] = ...,
+        surface: Optional[float] = None,
+    ) -> SteppedUr: ...
+    def step(self, seconds: float) -> None: ...
+    def send(self, text: str) -> None: ...
+    def set_inputs(self, levels: int) -> None: ...
+    def events(self) -> list[tuple[float, str]]: ...
+    @property
+    def time(self) -> float: ...
+    @property
+    def program_runs(self) -> bool: ...
+    @property
+    def q(self) -> _Array: ...
+    @property
+    def qd(self) -> _Array: ...
+    @property
+    def pose(self) -> _Array: ...
+    @property
+    def force(self) -> _Array: ...
+    @property
+    def outputs(self) -> int: ...
+    @property
+    def at_rest(self) -> bool: ...
