@@ -34,10 +34,11 @@ impl Read for Pieces<'_> {
 /// of that error \[B\]; `None` without an error.
 fn read(bytes: &[u8], piece: usize) -> (Vec<Message>, Option<u64>) {
     let mut messages = vec![];
-    let read = each_message::<Infallible>(Pieces(bytes, piece), bytes.len() as u64, &mut |topic, nanos, data| {
+    let mut take = |topic: &str, nanos, data: &[u8]| {
         messages.push((topic.to_owned(), nanos, data.to_vec()));
-        Ok(())
-    });
+        Ok::<(), Infallible>(())
+    };
+    let read = each_message(Pieces(bytes, piece), bytes.len() as u64, &mut take, &mut |_, _| {});
     let at = read.err().map(|fault| match fault {
         Fault::CutOff { at, .. } | Fault::Damaged { at, .. } | Fault::Compression { at, .. } => at,
         fault @ (Fault::Refused(_) | Fault::Unreadable(_)) => panic!("{fault:?}"),

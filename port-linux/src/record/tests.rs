@@ -281,3 +281,26 @@ fn a_check_of_a_recording_leaves_no_file_and_keeps_one_that_exists() {
     assert_eq!(std::fs::read(&path).expect("a file"), b"kept");
     std::fs::remove_file(&path).expect("a file");
 }
+
+#[test]
+fn a_reader_gets_the_facts_of_a_recording_and_the_place_where_it_is_cut() {
+    let feed = Feed::new(8);
+    let reader = feed.reader();
+    feed.put(Instant::ZERO, crate::feed::EntryContent::Opened { port: 30_003 });
+    let whole = Recorded::of(feed, reader).bytes;
+    let path = std::env::temp_dir().join(format!("outrigger-facts-{}.mcap", std::process::id()));
+    let read = |bytes: &[u8]| {
+        std::fs::write(&path, bytes).unwrap();
+        let mut facts = std::collections::BTreeMap::new();
+        let fact = |key: &str, value: &str| drop(facts.insert(key.to_owned(), value.to_owned()));
+        let ended = crate::feed::recorded::each_message_and_fact(&path, |_, _, _| Ok(()), fact);
+        (facts, ended.map_err(|unread| unread.at))
+    };
+    let (facts, ended) = read(&whole);
+    assert_eq!((ended, facts["robot"].as_str(), facts["entries_lost"].as_str()), (Ok(()), "here", "0"));
+    let cut = whole.len() - 9;
+    let (facts, ended) = read(&whole[..cut]);
+    let at = ended.expect_err("it is cut").expect("a place");
+    assert!(facts.contains_key("robot") && at > 0 && at < cut as u64, "{facts:?} {at}");
+    std::fs::remove_file(&path).unwrap();
+}

@@ -80,23 +80,52 @@ pub fn each_raw(
 ///
 /// # Errors
 /// Returns the errors of [`each_raw`].
-pub fn each_message(path: &Path, mut take: impl FnMut(&str, u64, &[u8]) -> Result<(), Failure>) -> Result<(), Failure> {
+pub fn each_message(path: &Path, take: impl FnMut(&str, u64, &[u8]) -> Result<(), Failure>) -> Result<(), Failure> {
+    each_message_and_fact(path, take, |_, _| {}).map_err(|unread| unread.failure)
+}
+
+/// A failure to read a recording to its end.
+#[derive(Debug)]
+pub struct Unread {
+    /// The error for users, or the one that the caller's function returned.
+    pub failure: Failure,
+    /// The offset of the damage in the file \[B\]. `None` if the failure has no place there.
+    pub at: Option<u64>,
+}
+
+impl From<Failure> for Unread {
+    fn from(failure: Failure) -> Self {
+        Self { failure, at: None }
+    }
+}
+
+/// Calls `take` like [`each_message`], and `fact` with key and value of each fact about the recording, such as `robot`
+/// and `entries_lost`.
+///
+/// # Errors
+/// Returns the errors of [`each_raw`], with the place of the damage.
+pub fn each_message_and_fact(
+    path: &Path,
+    mut take: impl FnMut(&str, u64, &[u8]) -> Result<(), Failure>,
+    mut fact: impl FnMut(&str, &str),
+) -> Result<(), Unread> {
     let shown = path.display();
     is_none(path).map_or(Ok(()), Err)?;
-    let cannot = |what, error| Failure::BadInput(format!("cannot {what} {shown}: {error}"));
+    let cannot = |what, error| Unread::from(Failure::BadInput(format!("cannot {what} {shown}: {error}")));
     let (mut file, length) = open(path).map_err(|error| cannot("open", error))?;
     let is_whole = is_whole(&mut file, length).map_err(|error| cannot("read", error))?;
     // A file that grows is read up to its length at this moment.
-    let read = reader::each_message(BufReader::new(file), length, &mut take);
+    let read = reader::each_message(BufReader::new(file), length, &mut take, &mut fact);
     let (at, what) = match read {
         Ok(()) => return Ok(()),
-        Err(Fault::Refused(failure)) => return Err(failure),
+        Err(Fault::Refused(failure)) => return Err(failure.into()),
         Err(Fault::Unreadable(error)) => return Err(cannot("read", error)),
         Err(Fault::Compression { at, name }) => {
-            return Err(Failure::BadInput(format!(
+            let failure = Failure::BadInput(format!(
                 "{shown} is compressed by {name} at byte {at}, which this program was built without: use one with its feature \
                  lz4, or `mcap compress --compression none` of the MCAP tools"
-            )));
+            ));
+            return Err(Unread { failure, at: Some(at) });
         }
         Err(Fault::CutOff { at, .. }) if !is_whole => (at, String::new()),
         Err(Fault::CutOff { at, claimed, left }) => {
@@ -104,7 +133,7 @@ pub fn each_message(path: &Path, mut take: impl FnMut(&str, u64, &[u8]) -> Resul
         }
         Err(Fault::Damaged { at, what }) => (at, what),
     };
-    Err(Failure::BadInput(if is_whole {
+    let failure = Failure::BadInput(if is_whole {
         format!(
             "{shown} is damaged at byte {at}: {what}; use another copy, or `mcap recover` of the MCAP tools, which keeps what is \
              whole"
@@ -116,7 +145,8 @@ pub fn each_message(path: &Path, mut take: impl FnMut(&str, u64, &[u8]) -> Resul
              or a copy that broke off, or it is still being written; `mcap recover` of the MCAP tools repairs such a \
              file"
         )
-    }))
+    });
+    Err(Unread { failure, at: Some(at) })
 }
 
 /// Opens a recording, and returns its length. Only regular files are accepted: a pipe or a device has no end that

@@ -21,6 +21,9 @@ pub const LARGEST: u64 = 64 << 20;
 /// The maximum length of a topic's name in a recording \[B\].
 const LONGEST_TOPIC: usize = 1024;
 
+/// The maximum size of a record with facts about the recording \[B\]. A larger one is skipped.
+const LARGEST_FACTS: u64 = 64 << 10;
+
 // The kinds of records.
 const HEADER: u8 = 1;
 const FOOTER: u8 = 2;
@@ -68,14 +71,22 @@ pub(crate) enum Fault<E> {
 /// A function that receives the messages of a recording: topic, time since 1970 \[ns\] and data of each.
 pub(crate) type Take<'t, E> = dyn FnMut(&str, u64, &[u8]) -> Result<(), E> + 't;
 
+/// A function that receives the facts about a recording: key and value of each.
+pub(crate) type TakeFact<'t> = dyn FnMut(&str, &str) + 't;
+
 /// Calls `take` with topic, time since 1970 \[ns\] and data of every message in the first `length` bytes of `input`,
-/// in order.
+/// in order, and `fact` with each entry of the file's metadata.
 ///
 /// # Errors
 /// Returns [`Fault`], after every complete message before it.
-pub(crate) fn each_message<E>(input: impl Read, length: u64, take: &mut Take<'_, E>) -> Result<(), Fault<E>> {
+pub(crate) fn each_message<'t, E>(
+    input: impl Read,
+    length: u64,
+    take: &'t mut Take<'t, E>,
+    fact: &'t mut TakeFact<'t>,
+) -> Result<(), Fault<E>> {
     let source = Source { input: input.take(length), at: 0, sum: Hasher::new() };
-    Walk { source, is_data: true, has_chunks: false, channels: HashMap::new(), content: vec![], take }.run()
+    Walk { source, is_data: true, has_chunks: false, channels: HashMap::new(), content: vec![], take, fact }.run()
 }
 
 fn damaged<E>(at: u64, what: impl Into<String>) -> Fault<E> {
@@ -119,6 +130,7 @@ struct Walk<'t, R, E> {
     /// The content of the newest record, or of the newest chunk, of the file.
     content: Vec<u8>,
     take: &'t mut Take<'t, E>,
+    fact: &'t mut TakeFact<'t>,
 }
 
 impl<R: Read, E> Walk<'_, R, E> {
@@ -184,6 +196,11 @@ impl<R: Read, E> Walk<'_, R, E> {
                 if u64::from(size) + 6 != claimed {
                     return Err(damaged(at, format!("found an index of {size} bytes in a record of {claimed}")));
                 }
+            }
+            METADATA if self.is_data && claimed <= LARGEST_FACTS => {
+                let mut content = vec![];
+                self.source.by_ref().take(claimed).read_to_end(&mut content).map_err(Fault::Unreadable)?;
+                each_fact(&content, self.fact);
             }
             HEADER | SCHEMA | ATTACHMENT | METADATA if self.is_data => {}
             // A single bit error can turn a chunk into a record of unknown kind. The data after it would be delivered
@@ -382,6 +399,19 @@ fn channel(body: &[u8]) -> Option<(u16, &str)> {
     let (_metadata, rest) = sized(rest)?;
     let topic = std::str::from_utf8(topic).ok().filter(|topic| topic.len() <= LONGEST_TOPIC)?;
     rest.is_empty().then_some((u16::from_le_bytes(*id), topic))
+}
+
+/// Calls `fact` with each key and value in the body of a metadata record, up to the first one that is not valid.
+fn each_fact(body: &[u8], fact: &mut TakeFact<'_>) {
+    let pairs = sized(body).and_then(|(_name, rest)| sized(rest));
+    let mut rest = pairs.map_or(&[][..], |(pairs, _)| pairs);
+    while let Some((key, after)) = sized(rest)
+        && let Some((value, after)) = sized(after)
+        && let (Ok(key), Ok(value)) = (std::str::from_utf8(key), std::str::from_utf8(value))
+    {
+        fact(key, value);
+        rest = after;
+    }
 }
 
 /// Splits off a byte string that is preceded by its length. Returns it and the rest, or `None` if `bytes` are too
