@@ -1,6 +1,7 @@
 //! The command `outrigger decode`: prints recorded traffic as one JSON object per message.
 //!
-//! Messages are separated and decoded by the core, as in a session; this module only prints them.
+//! Messages are separated and decoded by the core, as in a session; this module only prints them. The Python package
+//! uses the same decoders.
 
 mod rtde;
 
@@ -9,6 +10,7 @@ use std::io::{self, BufWriter, Read, Write};
 use std::path::Path;
 
 use outrigger_wire::WireError;
+use outrigger_wire::fields::{FieldVisitor, Value};
 use outrigger_wire::frame::{Assembler, FrameError, Framing, MAX_PRIMARY_SIZE};
 use outrigger_wire::primary::{self, MessageKind, RobotMessagePayload};
 use outrigger_wire::robot::SoftwareVersion;
@@ -19,6 +21,9 @@ use outrigger::exit::{Failure, Outcome, output_closed};
 use outrigger::feed::recorded::{each_raw, is_none, is_recording};
 use outrigger::feed::{Conversation, WireFormat, name_of};
 use outrigger::json::fields::Fields;
+
+/// The size of the memory for decoding one stream \[B\].
+pub const MEMORY: usize = 2 * MAX_PRIMARY_SIZE;
 
 /// Runs `outrigger decode`.
 ///
@@ -54,8 +59,8 @@ pub(crate) fn decode(
     mut input: impl Read,
     mut output: impl Write,
 ) -> Outcome {
-    let mut memory = vec![0; 2 * MAX_PRIMARY_SIZE];
-    let mut messages = Messages::new(stream, recipe, &mut memory)?;
+    let mut memory = vec![0; MEMORY];
+    let mut messages = Decoder::new(stream, recipe, &mut memory)?;
     let mut line = Fields::default();
     loop {
         let got = match input.read(messages.assembler.window()) {
@@ -66,14 +71,14 @@ pub(crate) fn decode(
                 return Err(Failure::BadInput(format!("cannot read the input: {error}")));
             }
         };
-        messages.assembler.commit(got);
-        if !messages.print(&mut line, &mut output)? {
+        messages.commit(got);
+        if !print(&mut messages, &mut line, &mut output)? {
             return Ok(());
         }
         // The input may be a live stream: everything complete is printed before waiting for more.
         flush(&mut output)?;
         if got == 0 {
-            return messages.finish();
+            return messages.finish().map_err(Failure::from);
         }
     }
 }
@@ -83,35 +88,15 @@ pub(crate) fn decode(
 /// off by the end of a connection is left out.
 fn decode_recording(args: &DecodeArgs, mut output: impl Write) -> Outcome {
     let ports = args.port.ports();
-    let mut memory = vec![0; 2 * MAX_PRIMARY_SIZE];
-    let mut messages = Messages::new(args.port, args.recipe.as_deref(), &mut memory)?;
-    let (mut line, mut asked, mut wanted, mut found) = (Fields::default(), Conversation::default(), true, false);
+    let mut memory = vec![0; MEMORY];
+    let mut stream = RecordedStream::new(args.port, args.recipe.as_deref(), &mut memory)?;
+    let (mut line, mut wanted, mut found) = (Fields::default(), true, false);
     let read = each_raw(&args.file, ports, |raw| {
         if !wanted {
             return Ok(());
         }
-        // If the port's commands are messages as well, both directions are printed.
-        if raw.sent && args.port.commands().is_none() {
-            asked.sent(raw.bytes);
-            if args.recipe.is_none() && !asked.names().is_empty() {
-                messages.exchange = rtde::Exchange::new(Some(&asked.names().join(",")));
-            }
-            return Ok(());
-        }
-        found = true;
-        if raw.bytes.is_empty() {
-            messages.begin();
-            asked = Conversation::default();
-        }
-        let mut rest = raw.bytes;
-        while !rest.is_empty() && wanted {
-            let window = messages.assembler.window();
-            let (now, later) = rest.split_at(window.len().min(rest.len()));
-            window[..now.len()].copy_from_slice(now);
-            rest = later;
-            messages.assembler.commit(now.len());
-            wanted = messages.print(&mut line, &mut output)?;
-        }
+        found |= stream.has_messages(raw.sent);
+        wanted = stream.take(raw.sent, raw.bytes, |messages| print(messages, &mut line, &mut output))?;
         Ok(())
     });
     flush(&mut output)?;
@@ -127,122 +112,228 @@ fn flush(output: &mut impl Write) -> Outcome {
     output.flush().or_else(|error| output_closed(&error))
 }
 
-/// A decoder of the messages in one recorded stream of bytes, with the byte offset of the next message.
-struct Messages<'m> {
+/// Prints every complete message that was received. Returns `false` if the reader of the output has closed it.
+fn print(messages: &mut Decoder<'_>, line: &mut Fields, output: &mut impl Write) -> Result<bool, Failure> {
+    loop {
+        match line.object(|line| messages.next(line)) {
+            Ok(true) => {
+                if let Err(error) = writeln!(output, "{}", line.as_str()) {
+                    return output_closed(&error).map(|()| false);
+                }
+            }
+            Ok(false) => return Ok(true),
+            Err(undecoded) => {
+                flush(output)?;
+                return Err(undecoded.into());
+            }
+        }
+    }
+}
+
+/// A place in a stream where the bytes cannot be decoded.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Undecoded {
+    /// The offset of the place in the stream \[B\].
+    pub at: u64,
+    /// A description of what was found and expected there.
+    pub problem: String,
+    /// `true` if no message starts there, `false` if the next message can be decoded.
+    pub is_lost: bool,
+}
+
+impl From<Undecoded> for Failure {
+    fn from(Undecoded { at, problem, is_lost }: Undecoded) -> Self {
+        let advice = if is_lost { "; is --port right?" } else { "" };
+        Self::BadInput(format!("byte {at}: {problem}{advice}"))
+    }
+}
+
+/// A decoder of one stream of a recording, in both directions. What was sent names the variables of RTDE.
+pub struct RecordedStream<'m> {
+    messages: Decoder<'m>,
+    asked: Conversation,
+    is_named: bool,
+}
+
+impl<'m> RecordedStream<'m> {
+    /// Creates a decoder of a stream that begins now, with the arguments of [`Decoder::new`].
+    ///
+    /// # Errors
+    /// Returns the errors of [`Decoder::new`].
+    pub fn new(stream: WireFormat, recipe: Option<&str>, memory: &'m mut [u8]) -> Result<Self, Failure> {
+        let messages = Decoder::new(stream, recipe, memory)?;
+        Ok(Self { messages, asked: Conversation::default(), is_named: recipe.is_some() })
+    }
+
+    /// Returns `true` if bytes of this direction contain messages that are decoded.
+    #[must_use]
+    pub fn has_messages(&self, sent: bool) -> bool {
+        // If commands are messages as well, both directions are decoded.
+        !sent || self.messages.stream.commands().is_some()
+    }
+
+    /// Processes recorded bytes, none at the start of a connection. Calls `each` whenever messages may be complete,
+    /// until it returns `false` or an error, and returns its last result.
+    ///
+    /// # Errors
+    /// Returns the errors of `each`.
+    pub fn take<E>(
+        &mut self,
+        sent: bool,
+        bytes: &[u8],
+        mut each: impl FnMut(&mut Decoder<'m>) -> Result<bool, E>,
+    ) -> Result<bool, E> {
+        let Self { messages, asked, is_named } = self;
+        if sent && messages.stream.commands().is_none() {
+            asked.sent(bytes);
+            if !*is_named && !asked.names().is_empty() {
+                messages.exchange = rtde::Exchange::new(Some(&asked.names().join(",")));
+            }
+            return Ok(true);
+        }
+        if bytes.is_empty() {
+            messages.begin();
+            *asked = Conversation::default();
+        }
+        let (mut rest, mut wanted) = (bytes, true);
+        while !rest.is_empty() && wanted {
+            let window = messages.assembler.window();
+            let (now, later) = rest.split_at(window.len().min(rest.len()));
+            window[..now.len()].copy_from_slice(now);
+            rest = later;
+            messages.commit(now.len());
+            wanted = each(messages)?;
+        }
+        Ok(wanted)
+    }
+
+    /// Checks at the end of the recording that no incomplete message is left.
+    ///
+    /// # Errors
+    /// Returns the place of the incomplete message.
+    pub fn finish(&self) -> Result<(), Undecoded> {
+        self.messages.finish()
+    }
+}
+
+/// A decoder of the messages in one recorded stream of bytes.
+pub struct Decoder<'m> {
     stream: WireFormat,
     assembler: Assembler<'m>,
+    /// The offset of the next message \[B\].
     offset: u64,
+    /// The number of bytes received so far.
+    received: u64,
     software: Option<SoftwareVersion>,
     exchange: rtde::Exchange,
 }
 
-impl<'m> Messages<'m> {
+impl<'m> Decoder<'m> {
+    /// Creates a decoder of a stream that begins now, in `memory` of [`MEMORY`] bytes. `recipe` names the variables of
+    /// 30004.
+    ///
+    /// # Errors
+    /// [`Failure::BadInput`] if the memory is too small.
     fn new(stream: WireFormat, recipe: Option<&str>, memory: &'m mut [u8]) -> Result<Self, Failure> {
         let assembler =
             Assembler::new(stream.framing(), memory).map_err(|error| Failure::BadInput(error.to_string()))?;
-        Ok(Self { stream, assembler, offset: 0, software: None, exchange: rtde::Exchange::new(recipe) })
+        Ok(Self { stream, assembler, offset: 0, received: 0, software: None, exchange: rtde::Exchange::new(recipe) })
     }
 
-    /// Writes the JSON members that describe the next message of the recorded stream into `line`. Returns `false` if
-    /// more bytes are needed.
-    fn next(&mut self, line: &mut Fields) -> Result<bool, Failure> {
+    fn commit(&mut self, count: usize) {
+        self.assembler.commit(count);
+        self.received = self.received.saturating_add(count as u64);
+    }
+
+    /// Passes the offset and the fields of the next message to `fields`. Returns `false` if more bytes are needed.
+    ///
+    /// # Errors
+    /// Returns the place that cannot be decoded. A further call continues after it.
+    pub fn next(&mut self, fields: &mut dyn FieldVisitor) -> Result<bool, Undecoded> {
         let offset = self.offset;
         let message = match self.assembler.next_frame() {
             None => return Ok(false),
             Some(Ok(message)) => message,
-            Some(Err(error)) => return Err(Self::malformed(offset, &error)),
+            Some(Err(error)) => {
+                let skipped = match error {
+                    FrameError::Oversize { size } => size,
+                    FrameError::Resynchronised { skipped } => skipped,
+                    FrameError::LostSync { .. } => 0,
+                };
+                self.offset = offset.saturating_add(skipped.into());
+                return Err(Undecoded { at: offset, problem: error.to_string(), is_lost: true });
+            }
         };
         self.offset = offset.saturating_add(message.len() as u64);
         let wire = |error: WireError| (error.at, error.to_string());
-        let printed = line.object(|line| {
-            line.put("offset", &offset);
-            match self.stream {
-                WireFormat::Realtime => print_realtime(message, line).map_err(wire),
-                WireFormat::Primary => print_primary(message, &mut self.software, line).map_err(wire),
-                WireFormat::Fri => print_fri(message, line).map_err(wire),
-                WireFormat::Rtde | WireFormat::Variables => {
-                    self.exchange.print(message, line).map_err(|problem| (0, problem))
-                }
+        fields.field("offset", Value::Unsigned(offset));
+        let visited = match self.stream {
+            WireFormat::Realtime => visit_realtime(message, fields).map_err(wire),
+            WireFormat::Primary => visit_primary(message, &mut self.software, fields).map_err(wire),
+            WireFormat::Fri => visit_fri(message, fields).map_err(wire),
+            WireFormat::Rtde | WireFormat::Variables => {
+                self.exchange.visit(message, fields).map_err(|problem| (0, problem))
             }
-        });
-        printed.map(|()| true).map_err(|(at, problem)| {
-            let at = offset.saturating_add(u64::from(at));
-            Failure::BadInput(format!("byte {at}: in the message that starts at byte {offset}, {problem}"))
+        };
+        visited.map(|()| true).map_err(|(at, problem)| {
+            let problem = format!("in the message that starts at byte {offset}, {problem}");
+            Undecoded { at: offset.saturating_add(u64::from(at)), problem, is_lost: false }
         })
-    }
-
-    /// Prints every complete message of the recorded stream. Returns `false` if the reader of the output has closed it.
-    fn print(&mut self, line: &mut Fields, output: &mut impl Write) -> Result<bool, Failure> {
-        loop {
-            match self.next(line) {
-                Ok(true) => {
-                    if let Err(error) = writeln!(output, "{}", line.as_str()) {
-                        return output_closed(&error).map(|()| false);
-                    }
-                }
-                Ok(false) => return Ok(true),
-                Err(trouble) => {
-                    flush(output)?;
-                    return Err(trouble);
-                }
-            }
-        }
     }
 
     /// Begins with a new connection of the recording; an incomplete message of the previous one is dropped.
     fn begin(&mut self) {
-        self.offset = self.offset.saturating_add(self.assembler.buffered() as u64);
+        self.offset = self.received;
         self.assembler.reset();
         self.exchange.begin();
     }
 
-    fn malformed(offset: u64, error: &FrameError) -> Failure {
-        Failure::BadInput(format!("byte {offset}: {error}; is --port right?"))
-    }
-
-    /// Checks at the end of the input that no incomplete message is left.
-    fn finish(&self) -> Outcome {
+    fn finish(&self) -> Result<(), Undecoded> {
         match self.assembler.buffered() {
             0 => Ok(()),
-            left => Err(Failure::BadInput(format!(
-                "byte {}: the input ends inside a message, {left} bytes after its start",
-                self.offset
-            ))),
+            left => {
+                let problem = format!("the input ends inside a message, {left} bytes after its start");
+                Err(Undecoded { at: self.offset, problem, is_lost: false })
+            }
         }
     }
 }
 
-fn print_realtime(message: &[u8], line: &mut Fields) -> Result<(), WireError> {
+fn visit_realtime(message: &[u8], fields: &mut dyn FieldVisitor) -> Result<(), WireError> {
     let packet = realtime::Packet::new_checked(message)?;
-    packet.visit(line);
+    packet.visit(fields);
     Ok(())
 }
 
-/// Writes the JSON members that describe a datagram of the Fast Research Interface. A recording may contain both
+/// Passes the fields of a datagram of the Fast Research Interface. A recording may contain both
 /// directions; the header distinguishes them.
-fn print_fri(message: &[u8], line: &mut Fields) -> Result<(), WireError> {
+fn visit_fri(message: &[u8], fields: &mut dyn FieldVisitor) -> Result<(), WireError> {
     let header = message.first_chunk().map_or(Ok(fri::Datagram::Measurement), fri::Datagram::of)?;
     match header {
         fri::Datagram::Measurement => {
-            line.put("message", "measurement");
-            fri::Measurement::new_checked(message)?.visit(line);
+            fields.field("message", Value::Text(b"measurement"));
+            fri::Measurement::new_checked(message)?.visit(fields);
         }
         fri::Datagram::Command => {
-            line.put("message", "command");
-            fri::Command::new_checked(message)?.visit(line);
+            fields.field("message", Value::Text(b"command"));
+            fri::Command::new_checked(message)?.visit(fields);
         }
     }
     Ok(())
 }
 
-/// Writes the JSON members that describe a message of the primary interface. Forms that depend on the software are
-/// decoded from the version message on, and printed as raw bytes before it.
-fn print_primary(message: &[u8], software: &mut Option<SoftwareVersion>, line: &mut Fields) -> Result<(), WireError> {
+/// Passes the fields of a message of the primary interface. Forms that depend on the software are decoded from the
+/// version message on, and passed as raw bytes before it.
+fn visit_primary(
+    message: &[u8],
+    software: &mut Option<SoftwareVersion>,
+    fields: &mut dyn FieldVisitor,
+) -> Result<(), WireError> {
     let message = primary::Message::new_checked(message)?;
     if let MessageKind::RobotMessage(robot_message) = message.kind()
         && let RobotMessagePayload::Version(version) = robot_message.payload(None)?
     {
         *software = Some(version.software());
     }
-    message.visit(*software, line)
+    message.visit(*software, fields)
 }

@@ -11,7 +11,8 @@ mod check;
 pub mod cli;
 mod ctl;
 mod dashboard;
-mod decode;
+#[doc(hidden)]
+pub mod decode;
 mod demo;
 mod dispatch;
 mod doctor;
@@ -28,7 +29,8 @@ mod monitor;
 mod moves;
 mod page;
 mod record;
-mod replay;
+#[doc(hidden)]
+pub mod replay;
 mod report;
 #[cfg(feature = "ros2")]
 mod ros2;

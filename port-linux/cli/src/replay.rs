@@ -19,7 +19,7 @@ use outrigger::show::tell;
 
 /// A function that runs the engine again with the inputs in one dump (contents of the engine's recorder), for the
 /// dump's kind of controller, and compares the mode transitions and commands with the recorded ones.
-type Again = fn(&[u8], &mut LinkHistory) -> Result<Replayed, ReplayError>;
+pub type Again = fn(&[u8], &mut LinkHistory) -> Result<Replayed, ReplayError>;
 
 /// The topic of engine inputs in recordings that earlier versions wrote, which cannot be replayed.
 const FIRST_FORM: &str = "/engine/inputs";
@@ -37,28 +37,25 @@ const MOST_LOGGED: usize = 1 << 16;
 /// several files, [`Failure::Fault`] if one differs, else [`Failure::BadInput`] if one cannot be read.
 pub(crate) fn run(args: &ReplayArgs, again: Again) -> Outcome {
     if let [path] = args.dumps.as_slice() {
-        let (story, ended) = replayed(path, again);
-        write!(std::io::stdout(), "{}", story.text).or_else(|error| output_closed(&error))?;
+        let (story, ended) = replayed(path, again, &mut || Ok(()));
+        write!(std::io::stdout(), "{}", story.text()).or_else(|error| output_closed(&error))?;
         return ended.map_err(|failure| failure.at(path));
     }
     let mut verdicts = Verdicts::default();
     for path in &args.dumps {
-        let (story, ended) = replayed(path, again);
+        let (story, ended) = replayed(path, again, &mut || Ok(()));
         let line = verdicts.add(path, &story, ended);
         tell(&line)?;
     }
     verdicts.end()
 }
 
-/// Replays one recording. Returns the results, and an error if the replay differs from the recording, or the file
-/// cannot be read.
-fn replayed(path: &Path, again: Again) -> (ReplayResults, Outcome) {
+/// Replays one recording, with `again` to run the engine. Calls `go_on` before each part; its error ends the replay.
+/// Returns the results, and an error if the replay differs from the recording, or the file cannot be read.
+pub fn replayed(path: &Path, again: Again, go_on: &mut dyn FnMut() -> Outcome) -> (ReplayResults, Outcome) {
     let mut story = ReplayResults::of(again);
-    let ended = if is_recording(path) { run_of(path, &mut story) } else { fallback_of(path, &mut story) };
-    if ended.is_ok() {
-        let total = story.total();
-        story.text.push_str(&total);
-    }
+    let ended = if is_recording(path) { run_of(path, &mut story, go_on) } else { fallback_of(path, &mut story) };
+    story.is_complete |= ended.is_ok();
     (story, ended)
 }
 
@@ -111,10 +108,14 @@ fn fallback_of(path: &Path, story: &mut ReplayResults) -> Outcome {
 }
 
 /// Replays the recording of a whole run, which contains the engine's inputs from beginning to end.
-fn run_of(path: &Path, story: &mut ReplayResults) -> Outcome {
+fn run_of(path: &Path, story: &mut ReplayResults, go_on: &mut dyn FnMut() -> Outcome) -> Outcome {
     let mut run = Run { story, header: vec![], half: vec![], is_first_form: false };
     let mut is_refused = false;
-    let read = each_message(path, |topic, _, data| run.message(topic, data).inspect_err(|_| is_refused = true));
+    let read = each_message(path, |topic, _, data| {
+        let is_part = topic == ENGINE && data.is_empty();
+        let taken = if is_part { go_on() } else { Ok(()) };
+        taken.and_then(|()| run.message(topic, data)).inspect_err(|_| is_refused = true)
+    });
     match read {
         Ok(()) => run.end(),
         Err(failure) if is_refused => Err(failure),
@@ -167,10 +168,7 @@ impl Run<'_> {
         if let Err(difference @ Failure::Fault(_)) = self.replay() {
             return Err(difference);
         }
-        if self.story.total.inputs > 0 {
-            let total = self.story.total();
-            self.story.text.push_str(&total);
-        }
+        self.story.is_complete = self.story.total.inputs > 0;
         Err(failure)
     }
 
@@ -193,21 +191,37 @@ impl Run<'_> {
 
 /// The results of the part of a recording that has been replayed so far.
 #[derive(Debug)]
-struct ReplayResults {
+pub struct ReplayResults {
     again: Again,
-    text: String,
+    /// The recorded mode transitions and the changes of the link's quality, as texts with their times since the start
+    /// of the recorded process.
+    pub lines: Vec<(Instant, String)>,
+    /// `true` if everything that could be read was replayed without a difference.
+    is_complete: bool,
     link: LinkHistory,
     /// The mode transitions in the recording's log that have not been matched to replayed ones yet, in order and with
     /// the texts of that time.
     logged: VecDeque<String>,
     from: Option<Instant>,
-    total: Replayed,
+    /// The counts of the replayed parts.
+    pub total: Replayed,
 }
 
 impl ReplayResults {
     fn of(again: Again) -> Self {
-        let (text, link, logged) = (String::new(), LinkHistory::default(), VecDeque::new());
-        Self { again, text, link, logged, from: None, total: Replayed::default() }
+        let (lines, link, logged) = (vec![], LinkHistory::default(), VecDeque::new());
+        Self { again, lines, is_complete: false, link, logged, from: None, total: Replayed::default() }
+    }
+
+    /// Returns the results as lines for people, and the [total](Self::total) if no difference was found.
+    fn text(&self) -> String {
+        let line =
+            |(at, text): &(Instant, String)| format!("{:9.3} s  {text}\n", at.since(Instant::ZERO).as_secs_f64());
+        let mut text: String = self.lines.iter().map(line).collect();
+        if self.is_complete {
+            text.push_str(&self.total());
+        }
+        text
     }
 
     /// Reads a line of the recording's log.
@@ -274,7 +288,7 @@ impl ReplayResults {
         }
     }
 
-    /// Adds the recorded mode transitions to the output, and between them the changes of the link's quality that the
+    /// Adds the recorded mode transitions to the results, and between them the changes of the link's quality that the
     /// replayed engine reports.
     fn transitions(&mut self, dump: &[u8]) {
         let mut lines = std::mem::take(&mut self.link.lines);
@@ -283,14 +297,19 @@ impl ReplayResults {
         }
         // A change of the link at the same moment precedes the transition, because it is the reason.
         lines.sort_by_key(|(at, _)| *at);
-        for (at, text) in lines {
-            self.text.push_str(&format!("{:9.3} s  {text}\n", at.since(Instant::ZERO).as_secs_f64()));
-        }
+        self.lines.append(&mut lines);
+    }
+
+    /// Returns the time between the first and the last replayed input \[s\].
+    #[must_use]
+    pub fn seconds(&self) -> f64 {
+        let to = self.total.to;
+        to.since(self.from.unwrap_or(to)).as_secs_f64()
     }
 
     fn total(&self) -> String {
-        let Replayed { inputs, transitions, texts, to, .. } = self.total;
-        let span = to.since(self.from.unwrap_or(to)).as_secs_f64();
+        let Replayed { inputs, transitions, texts, .. } = self.total;
+        let span = self.seconds();
         format!(
             "{span:.3} s replayed: {inputs} inputs gave the same {transitions} transitions and the same {texts} commands\n"
         )
@@ -392,13 +411,13 @@ mod tests {
                 count += 1;
                 Ok(())
             });
-            let (story, ended) = super::replayed(&path, krc::replay);
+            let (story, ended) = super::replayed(&path, krc::replay, &mut || Ok(()));
             let error = ended.expect_err("it is cut");
             assert_eq!((error.code(), error.to_string()), (1, read.expect_err("it is cut").to_string()));
             let (before, expected) = replayed(&pieces[..count]);
             assert!(before.is_ok() || count == 0, "{before:?}");
             assert_eq!((story.total.inputs, story.total.texts), (expected.inputs, expected.texts), "{cut} bytes");
-            assert!(expected.inputs == 0 || story.text.ends_with(&story.total()), "{}", story.text);
+            assert!(expected.inputs == 0 || story.text().ends_with(&story.total()), "{}", story.text());
             most = expected.inputs;
         }
         assert!(most > inputs * 8 / 10, "{most} of {inputs} inputs");
@@ -433,7 +452,7 @@ mod tests {
             for (name, bytes) in files {
                 let path = folder.join(name);
                 std::fs::write(&path, bytes).expect("room");
-                let (story, ended) = super::replayed(&path, krc::replay);
+                let (story, ended) = super::replayed(&path, krc::replay, &mut || Ok(()));
                 lines.push(verdicts.add(&path, &story, ended).replace(&folder.display().to_string(), ""));
             }
             (lines, verdicts.end().map_err(|failure| (failure.code(), failure.to_string())))

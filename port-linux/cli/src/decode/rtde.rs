@@ -7,8 +7,6 @@ use outrigger_wire::rtde::{
     DynamicRecipe, Field, NameList, Package, PackageType, Presence, Protocol, Reply, TypeList, TypeWord,
 };
 
-use outrigger::json::fields::Fields;
-
 /// A decoder of one recorded RTDE connection, with the names and types of its output variables as far as they are
 /// known.
 ///
@@ -38,11 +36,11 @@ impl Exchange {
         self.asked.clone_from(&self.given);
     }
 
-    /// Writes the JSON members that describe one RTDE package into `line`.
+    /// Passes the fields of one RTDE package to `fields`.
     ///
     /// # Errors
     /// Returns a description of the fault of the package.
-    pub(super) fn print(&mut self, message: &[u8], line: &mut Fields) -> Result<(), String> {
+    pub(super) fn visit(&mut self, message: &[u8], fields: &mut dyn FieldVisitor) -> Result<(), String> {
         let package = Package::new_checked(message).map_err(|error| error.to_string())?;
         let protocol = self.protocol_of(&package);
         let reply = Reply::parse(&package, protocol).map_err(|error| error.to_string())?;
@@ -53,10 +51,10 @@ impl Exchange {
                 self.protocol = Some(protocol);
                 self.learn(types)?;
             }
-            Reply::Data { recipe, values } => return self.data(&package, recipe, values, line),
+            Reply::Data { recipe, values } => return self.data(&package, recipe, values, fields),
             _ => {}
         }
-        reply.visit(&package, line);
+        reply.visit(&package, fields);
         Ok(())
     }
 
@@ -136,24 +134,30 @@ impl Exchange {
         self.with_recipe(|recipe| recipe.size()).ok().flatten()
     }
 
-    fn data(&self, package: &Package<'_>, number: Option<u8>, values: &[u8], line: &mut Fields) -> Result<(), String> {
+    fn data(
+        &self,
+        package: &Package<'_>,
+        number: Option<u8>,
+        values: &[u8],
+        fields: &mut dyn FieldVisitor,
+    ) -> Result<(), String> {
         let unknown = self.asked.is_empty() && self.answered.is_none();
         if unknown {
-            Reply::Data { recipe: number, values }.visit(package, line);
+            Reply::Data { recipe: number, values }.visit(package, fields);
             return Ok(());
         }
         self.with_recipe(|recipe| {
             let data = recipe.read(values).map_err(|error| format!("values of another recipe: {error}"))?;
             // The header and the recipe's number, without the bytes of the values.
-            Reply::Data { recipe: number, values: &[] }.visit(package, &mut WithoutValues(line));
+            Reply::Data { recipe: number, values: &[] }.visit(package, &mut WithoutValues(fields));
             if self.asked.is_empty() {
-                line.begin("values", Group::List);
-                data.iter().filter_map(|(_, value)| value).for_each(|value| value.visit("", line));
-                line.end();
+                fields.begin("values", Group::List);
+                data.iter().filter_map(|(_, value)| value).for_each(|value| value.visit("", fields));
+                fields.end();
             }
             for (name, value) in data.iter().filter(|_| !self.asked.is_empty()) {
                 if let Some(value) = value {
-                    value.visit(&name.to_ascii_lowercase(), line);
+                    value.visit(&name.to_ascii_lowercase(), fields);
                 }
             }
             Ok(())
@@ -161,8 +165,8 @@ impl Exchange {
     }
 }
 
-/// A visitor that prints every field of an RTDE package except the field with the bytes of its values.
-struct WithoutValues<'j>(&'j mut Fields);
+/// A visitor that passes on every field of an RTDE package except the field with the bytes of its values.
+struct WithoutValues<'j>(&'j mut dyn FieldVisitor);
 
 impl FieldVisitor for WithoutValues<'_> {
     fn field(&mut self, name: &str, value: Shown<'_>) {
