@@ -33,6 +33,14 @@ pyo3::create_exception!(
     "A motion ended before its goal, or commanding ended. `reason` and `advice` are those of why_stopped()."
 );
 
+pyo3::create_exception!(
+    outrigger_robot,
+    RecordingError,
+    OutriggerError,
+    "A recording or a capture cannot be read, or not to its end. `position` is the offset of the fault in the file \
+     in bytes, or None."
+);
+
 /// Adds the exceptions to the package.
 pub(crate) fn add_to(module: &Bound<'_, PyModule>) -> PyResult<()> {
     let py = module.py();
@@ -41,6 +49,7 @@ pub(crate) fn add_to(module: &Bound<'_, PyModule>) -> PyResult<()> {
         ("ConnectionFailed", py.get_type::<ConnectionFailed>()),
         ("Rejected", py.get_type::<Rejected>()),
         ("Stopped", py.get_type::<Stopped>()),
+        ("RecordingError", py.get_type::<RecordingError>()),
     ] {
         // Every exception has the attributes, whoever raises it.
         kind.setattr("reason", py.None())?;
@@ -48,7 +57,13 @@ pub(crate) fn add_to(module: &Bound<'_, PyModule>) -> PyResult<()> {
         kind.setattr("figure", py.None())?;
         module.add(name, kind)?;
     }
-    Ok(())
+    py.get_type::<RecordingError>().setattr("position", py.None())
+}
+
+/// Creates a [`RecordingError`] at a byte of the file.
+pub(crate) fn recording_error(py: Python<'_>, text: &str, position: Option<u64>) -> PyErr {
+    let error = RecordingError::new_err(text.to_owned());
+    error.value(py).setattr("position", position).map_or_else(|failed| failed, |()| error)
 }
 
 /// Creates an exception of the class `kind`, with the name of a reason and its advice.

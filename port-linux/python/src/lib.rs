@@ -9,6 +9,7 @@ mod error;
 mod guide;
 mod motion;
 mod process_bound;
+mod recording;
 mod robot;
 mod run;
 mod services;
@@ -47,5 +48,10 @@ fn outrigger_native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<stepped::SteppedUr>()?;
     module.add_class::<simulator_krc::SimulatedKrc>()?;
     module.add_function(wrap_pyfunction!(command, module)?)?;
+    module.add_class::<recording::Recording>()?;
+    module.add_class::<recording::RecordedStop>()?;
+    module.add_class::<recording::Event>()?;
+    module.add_class::<recording::Replay>()?;
+    module.add_function(wrap_pyfunction!(recording::open, module)?)?;
     error::add_to(module)
 }
