@@ -5,6 +5,7 @@
 //! that wait release the lock, and look for Ctrl-C every 5 ms, states every 20 ms.
 
 mod connection;
+mod decode;
 mod error;
 mod guide;
 mod motion;
@@ -53,5 +54,8 @@ fn outrigger_native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<recording::Event>()?;
     module.add_class::<recording::Replay>()?;
     module.add_function(wrap_pyfunction!(recording::open, module)?)?;
+    module.add_class::<decode::Messages>()?;
+    module.add_function(wrap_pyfunction!(decode::decode, module)?)?;
+    module.add_function(wrap_pyfunction!(decode::decode_file, module)?)?;
     error::add_to(module)
 }

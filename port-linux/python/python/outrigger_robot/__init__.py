@@ -8,9 +8,15 @@
 from . import sim
 from .outrigger_native import (
     ConnectionFailed,
+    Event,
     Guide,
+    Messages,
     OutriggerError,
+    RecordedStop,
+    Recording,
+    RecordingError,
     Rejected,
+    Replay,
     Robot,
     Run,
     State,
@@ -19,13 +25,22 @@ from .outrigger_native import (
     Stopped,
     Stream,
     __version__,
+    decode,
+    decode_file,
+    open,
 )
 
 __all__ = [
     "ConnectionFailed",
+    "Event",
     "Guide",
+    "Messages",
     "OutriggerError",
+    "RecordedStop",
+    "Recording",
+    "RecordingError",
     "Rejected",
+    "Replay",
     "Robot",
     "Run",
     "State",
@@ -34,5 +49,8 @@ __all__ = [
     "Stopped",
     "Stream",
     "__version__",
+    "decode",
+    "decode_file",
+    "open",
     "sim",
 ]

@@ -1,8 +1,10 @@
 # Types of the native module; `mypy.stubtest` compares them with it.
+import os
 from collections.abc import Sequence
 from os import PathLike
+from pathlib import Path
 from types import TracebackType
-from typing import Any, Optional, Union, final
+from typing import Any, Literal, Optional, Union, final
 
 import numpy as np
 import numpy.typing as npt
@@ -14,9 +16,15 @@ _Rows = Union[Sequence[_Numbers], _Array]
 
 __all__ = [
     "ConnectionFailed",
+    "Event",
     "Guide",
+    "Messages",
     "OutriggerError",
+    "RecordedStop",
+    "Recording",
+    "RecordingError",
     "Rejected",
+    "Replay",
     "Robot",
     "Run",
     "SimulatedKrc",
@@ -29,6 +37,9 @@ __all__ = [
     "Stream",
     "__version__",
     "command",
+    "decode",
+    "decode_file",
+    "open",
 ]
 
 __version__: str
@@ -43,6 +54,9 @@ class OutriggerError(Exception):
 class ConnectionFailed(OutriggerError): ...
 class Rejected(OutriggerError): ...
 class Stopped(OutriggerError): ...
+
+class RecordingError(OutriggerError):
+    position: Optional[int]
 
 @final
 class Stop:
@@ -311,3 +325,85 @@ class SteppedUr:
     def outputs(self) -> int: ...
     @property
     def at_rest(self) -> bool: ...
+_Path = Union[str, os.PathLike[str]]
+_Port = Union[int, Literal["variables", "fri"]]
+
+def open(path: _Path, *, partial: bool = False) -> Recording: ...
+def decode(
+    data: Union[bytes, bytearray], port: Optional[_Port] = None, *, recipe: Optional[Sequence[str]] = None
+) -> Messages: ...
+def decode_file(
+    path: _Path, port: Optional[_Port] = None, *, recipe: Optional[Sequence[str]] = None
+) -> Messages: ...
+
+@final
+class Recording:
+    @property
+    def path(self) -> Path: ...
+    @property
+    def channels(self) -> dict[str, int]: ...
+    @property
+    def metadata(self) -> dict[str, str]: ...
+    @property
+    def entries_lost(self) -> int: ...
+    @property
+    def events(self) -> list[Event]: ...
+    @property
+    def events_left_out(self) -> int: ...
+    @property
+    def fault(self) -> Optional[RecordedStop]: ...
+    @property
+    def damage(self) -> Optional[RecordingError]: ...
+    def why_stopped(self) -> Optional[RecordedStop]: ...
+    def columns(
+        self, channel: str, fields: Optional[Sequence[str]] = None
+    ) -> dict[str, npt.NDArray[Any]]: ...
+    # Frames of packages that need not be installed.
+    def pandas(self, channel: str, fields: Optional[Sequence[str]] = None) -> Any: ...
+    def polars(self, channel: str, fields: Optional[Sequence[str]] = None) -> Any: ...
+    def replay(self) -> Replay: ...
+
+@final
+class Event:
+    @property
+    def time(self) -> float: ...
+    @property
+    def severity(self) -> str: ...
+    @property
+    def name(self) -> str: ...
+    @property
+    def text(self) -> str: ...
+
+@final
+class RecordedStop:
+    @property
+    def time(self) -> float: ...
+    @property
+    def reason(self) -> str: ...
+    @property
+    def text(self) -> str: ...
+    @property
+    def advice(self) -> str: ...
+
+@final
+class Replay:
+    @property
+    def same(self) -> bool: ...
+    @property
+    def difference(self) -> Optional[str]: ...
+    @property
+    def inputs(self) -> int: ...
+    @property
+    def transitions(self) -> int: ...
+    @property
+    def commands(self) -> int: ...
+    @property
+    def seconds(self) -> float: ...
+    @property
+    def lines(self) -> list[tuple[float, str]]: ...
+    def __bool__(self) -> bool: ...
+
+@final
+class Messages:
+    def __iter__(self) -> Messages: ...
+    def __next__(self) -> dict[str, Any]: ...

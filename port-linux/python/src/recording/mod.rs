@@ -1,5 +1,6 @@
 //! Recordings: their channels as tables, their events, why commanding ended, and the replay.
 
+mod column;
 mod replay;
 mod scan;
 mod table;
@@ -89,8 +90,11 @@ impl RecordedStop {
 #[pyfunction]
 #[pyo3(signature = (path, *, partial = false))]
 pub(crate) fn open(py: Python<'_>, path: PathBuf, partial: bool) -> PyResult<Recording> {
-    if let Err(error) = std::fs::metadata(&path) {
-        return Err(std::io::Error::new(error.kind(), format!("{}: {error}", path.display())).into());
+    let shown = path.display();
+    let found =
+        std::fs::metadata(&path).map_err(|error| std::io::Error::new(error.kind(), format!("{shown}: {error}")))?;
+    if !found.is_file() {
+        return Err(recording_error(py, &format!("cannot read {shown}: it is no regular file"), None));
     }
     let scan = uninterrupted(py, |go_on| scan::scan(&path, go_on))?;
     let scan = scan.map_err(|damage| raised(py, &damage))?;
@@ -165,26 +169,25 @@ impl Recording {
             ended
         })?;
         let path = self.path.display();
-        match refusal {
-            Some(Refusal::TooLarge) => {
-                let text = format!(
+        let refused = |refusal: &Refusal| {
+            let text = match refusal {
+                Refusal::TooLarge => format!(
                     "{path}: the table of {topic} would have more than {} GiB: name the fields that you need",
                     LARGEST_TABLE >> 30
-                );
-                return Err(recording_error(py, &text, None));
-            }
-            Some(Refusal::NoObject(error)) => {
-                let text = format!("{path}: a message of {topic}: expected a JSON object: {error}");
-                return Err(recording_error(py, &text, None));
-            }
-            None => {}
+                ),
+                Refusal::NoObject(error) => format!("{path}: a message of {topic}: expected a JSON object: {error}"),
+            };
+            recording_error(py, &text, None)
+        };
+        if let Some(refusal) = refusal {
+            return Err(refused(&refusal));
         }
         if let Err(Unread { failure, at }) = ended {
             if self.scan.damage.is_none() || at.is_none() {
                 return Err(recording_error(py, &failure.told(), at));
             }
             // The channel is complete up to the damage.
-            table.end().map_err(|_| recording_error(py, &failure.told(), at))?;
+            table.end().map_err(|refusal| refused(&refusal))?;
         }
         if let Some(missing) = table.missing() {
             return Err(PyKeyError::new_err(format!("no field {missing:?} in {topic} of {path}")));
@@ -240,7 +243,7 @@ impl Recording {
         self.scan.lost
     }
 
-    /// The events in their order. The first 65536 of them, with 16 MB of text, are kept.
+    /// The events in the order of their times. The first 65536 of them, with 16 MB of text, are kept.
     #[getter]
     fn events(&self) -> Vec<Event> {
         let severity = |level| match level {

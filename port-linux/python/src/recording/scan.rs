@@ -111,6 +111,8 @@ pub(super) fn scan(path: &Path, go_on: &mut dyn FnMut() -> Result<(), Failure>) 
         |key, value| drop(facts.insert(key.to_owned(), value.to_owned())),
     );
     scan.facts = facts;
+    // Several threads write to the log.
+    scan.events.sort_by(|a, b| a.time.total_cmp(&b.time));
     let counted = scan.facts.get("entries_lost").and_then(|lost| lost.parse().ok()).unwrap_or_default();
     scan.lost = scan.lost.max(counted);
     if let Err(Unread { failure, at }) = ended {

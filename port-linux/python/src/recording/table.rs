@@ -11,8 +11,10 @@ use serde::Deserializer;
 use serde::de::{IgnoredAny, MapAccess, Visitor};
 use serde_json::Value;
 
+use super::column::{Cell, Column, Data, cell};
+
 /// The largest size of a table \[B\].
-pub(super) const LARGEST_TABLE: usize = 4 << 30;
+pub(super) const LARGEST_TABLE: u64 = 4 << 30;
 /// The name of the first column: the time at which a message arrived, since 1970 \[s\].
 const ARRIVAL: &str = "arrival_time";
 
@@ -32,40 +34,7 @@ pub(super) struct Table {
     columns: Vec<(String, Column)>,
     /// The names of fields to take, with what is below them. Empty for all.
     wanted: Vec<String>,
-    size: usize,
-}
-
-/// One column. Rows that were not put yet, or have no value, are gaps.
-struct Column {
-    data: Data,
-    /// The number of values in each row. `None` for a column of single values.
-    width: Option<usize>,
-    rows: usize,
-    /// True while no row has a value, so that type and width are open.
-    is_open: bool,
-}
-
-enum Data {
-    Bools(Vec<bool>),
-    Integers(Vec<i64>),
-    Floats(Vec<f64>),
-    Texts(Vec<Option<String>>),
-    Bytes(Vec<Option<Vec<u8>>>),
-}
-
-/// The kind of a number, the most general last.
-#[derive(Clone, Copy, PartialEq, PartialOrd)]
-enum Kind {
-    Bool,
-    Integer,
-    Float,
-}
-
-/// A value, or several, for one row.
-enum Cell {
-    Numbers(Kind, Vec<f64>, Vec<i64>, bool),
-    Text(String),
-    Nothing,
+    size: u64,
 }
 
 impl Table {
@@ -78,12 +47,10 @@ impl Table {
         self.charge(data.len().saturating_add(32))?;
         self.times.push(time);
         if self.columns.is_empty() {
-            let column = Column { data: Data::Bytes(vec![]), width: None, rows: 0, is_open: false };
-            self.columns.push(("data".into(), column));
+            self.columns.push(("data".into(), Column::of_bytes()));
         }
-        if let Some((_, Column { data: Data::Bytes(rows), rows: count, .. })) = self.columns.first_mut() {
-            rows.push(Some(data.to_vec()));
-            *count += 1;
+        if let Some((_, column)) = self.columns.first_mut() {
+            column.push(Cell::Bytes(data.to_vec()));
         }
         Ok(())
     }
@@ -102,7 +69,7 @@ impl Table {
     }
 
     fn charge(&mut self, bytes: usize) -> Result<(), Refusal> {
-        self.size = self.size.saturating_add(bytes);
+        self.size = self.size.saturating_add(bytes as u64);
         if self.size > LARGEST_TABLE { Err(Refusal::TooLarge) } else { Ok(()) }
     }
 
@@ -144,8 +111,7 @@ impl Table {
             None => {
                 self.charge(name.len().saturating_add(128))?;
                 self.names.insert(name.to_owned(), self.columns.len());
-                let column = Column { data: Data::Bools(vec![]), width: None, rows: 0, is_open: true };
-                self.columns.push((name.to_owned(), column));
+                self.columns.push((name.to_owned(), Column::default()));
                 self.columns.len() - 1
             }
         };
@@ -263,176 +229,4 @@ impl<'de> Visitor<'de> for Row<'_> {
         }
         Ok(())
     }
-}
-
-/// Returns a value that is not an object as the content of a cell. A list that is not of numbers is text, as JSON.
-fn cell(value: Value) -> Cell {
-    match value {
-        Value::Null => Cell::Nothing,
-        Value::String(text) => Cell::Text(text),
-        Value::Array(items) => {
-            let numbers: Option<Vec<_>> = items.iter().map(number).collect();
-            match numbers {
-                Some(numbers) => of_numbers(&numbers, true),
-                None => Cell::Text(Value::Array(items).to_string()),
-            }
-        }
-        value => number(&value).map_or(Cell::Nothing, |value| of_numbers(&[value], false)),
-    }
-}
-
-fn of_numbers(numbers: &[(Kind, f64, i64)], is_vector: bool) -> Cell {
-    let kind = numbers.iter().fold(Kind::Bool, |most, (kind, ..)| if *kind > most { *kind } else { most });
-    let floats = numbers.iter().map(|(_, float, _)| *float).collect();
-    Cell::Numbers(kind, floats, numbers.iter().map(|(.., integer)| *integer).collect(), is_vector)
-}
-
-/// Returns kind and value of a number; `null` stands for one that JSON has no form for.
-fn number(value: &Value) -> Option<(Kind, f64, i64)> {
-    match value {
-        Value::Null => Some((Kind::Float, f64::NAN, 0)),
-        Value::Bool(value) => Some((Kind::Bool, f64::from(u8::from(*value)), (*value).into())),
-        Value::Number(value) => Some(match value.as_i64() {
-            Some(integer) => (Kind::Integer, integer as f64, integer),
-            None => (Kind::Float, value.as_f64().unwrap_or(f64::NAN), 0),
-        }),
-        _ => None,
-    }
-}
-
-impl Column {
-    /// Returns an upper bound of the memory that a cell in this row needs \[B\].
-    fn cost(&self, row: usize, cell: &Cell) -> usize {
-        let gaps = row.saturating_sub(self.rows);
-        let width = self.width.unwrap_or(1);
-        match cell {
-            Cell::Text(text) => gaps.saturating_add(1).saturating_mul(24).saturating_add(text.len()),
-            Cell::Nothing => gaps.saturating_add(1).saturating_mul(width.max(3)).saturating_mul(8),
-            Cell::Numbers(_, floats, ..) => {
-                let (new, rows) = (width.max(floats.len()), row.saturating_add(1));
-                let added = rows.saturating_mul(new).saturating_sub(self.rows.saturating_mul(width));
-                added.saturating_mul(8)
-            }
-        }
-    }
-
-    /// Adds gaps up to this row.
-    fn fill(&mut self, row: usize) {
-        while self.rows < row {
-            self.push(Cell::Nothing);
-        }
-    }
-
-    fn push(&mut self, cell: Cell) {
-        match cell {
-            Cell::Nothing => {
-                if matches!(self.data, Data::Bools(_) | Data::Integers(_)) {
-                    self.generalise(Kind::Float);
-                }
-                match &mut self.data {
-                    Data::Floats(values) => values.extend(std::iter::repeat_n(f64::NAN, self.width.unwrap_or(1))),
-                    Data::Texts(values) => values.push(None),
-                    Data::Bytes(values) => values.push(None),
-                    Data::Bools(_) | Data::Integers(_) => {}
-                }
-            }
-            Cell::Text(text) => {
-                self.is_open = false;
-                self.make_texts();
-                if let Data::Texts(values) = &mut self.data {
-                    values.push(Some(text));
-                }
-            }
-            Cell::Numbers(kind, floats, integers, is_vector) => {
-                if self.is_open {
-                    self.is_open = false;
-                    self.width = is_vector.then_some(integers.len());
-                    let gaps = vec![f64::NAN; self.rows * self.width.unwrap_or(1)];
-                    self.data = if self.rows == 0 { Data::Bools(vec![]) } else { Data::Floats(gaps) };
-                }
-                if is_vector != self.width.is_some() {
-                    self.make_texts();
-                }
-                self.numbers(kind, floats, &integers);
-            }
-        }
-        self.rows += 1;
-    }
-
-    fn numbers(&mut self, kind: Kind, mut floats: Vec<f64>, integers: &[i64]) {
-        if let Data::Texts(values) = &mut self.data {
-            values.push(Some(as_text(&floats)));
-            return;
-        }
-        let width = self.width.unwrap_or(1);
-        if floats.len() > width {
-            self.widen(floats.len());
-        } else if floats.len() < width {
-            self.generalise(Kind::Float);
-            floats.resize(width, f64::NAN);
-        }
-        self.generalise(kind);
-        match &mut self.data {
-            Data::Bools(values) => values.extend(integers.iter().map(|value| *value != 0)),
-            Data::Integers(values) => values.extend(integers),
-            Data::Floats(values) => values.extend(floats),
-            Data::Texts(_) | Data::Bytes(_) => {}
-        }
-    }
-
-    /// Makes all rows of the column as long as `to`.
-    fn widen(&mut self, to: usize) {
-        let from = self.width.unwrap_or(1);
-        self.width = Some(to);
-        if self.rows == 0 {
-            return;
-        }
-        self.generalise(Kind::Float);
-        if let Data::Floats(values) = &mut self.data {
-            let mut wider = Vec::with_capacity(self.rows * to);
-            for row in 0..self.rows {
-                wider.extend((0..to).map(|n| {
-                    let value = if n < from { values.get(row * from + n) } else { None };
-                    value.copied().unwrap_or(f64::NAN)
-                }));
-            }
-            *values = wider;
-        }
-    }
-
-    /// Converts the column, if necessary, so that it can hold numbers of this kind.
-    fn generalise(&mut self, kind: Kind) {
-        match (&mut self.data, kind) {
-            (Data::Bools(values), Kind::Integer) => {
-                self.data = Data::Integers(values.iter().map(|value| i64::from(*value)).collect());
-            }
-            (Data::Bools(values), Kind::Float) => {
-                self.data = Data::Floats(values.iter().map(|value| f64::from(u8::from(*value))).collect());
-            }
-            (Data::Integers(values), Kind::Float) => {
-                self.data = Data::Floats(values.iter().map(|value| *value as f64).collect());
-            }
-            _ => {}
-        }
-    }
-
-    /// Converts the column to texts.
-    fn make_texts(&mut self) {
-        if matches!(self.data, Data::Texts(_) | Data::Bytes(_)) {
-            return;
-        }
-        self.generalise(Kind::Float);
-        let Data::Floats(values) = &self.data else { return };
-        let texts = match self.width {
-            None => values.iter().map(|value| (!value.is_nan()).then(|| value.to_string())).collect(),
-            Some(0) => vec![Some(as_text(&[])); self.rows],
-            Some(width) => values.chunks(width).map(|row| Some(as_text(row))).collect(),
-        };
-        (self.data, self.width) = (Data::Texts(texts), None);
-    }
-}
-
-fn as_text(numbers: &[f64]) -> String {
-    let numbers: Vec<_> = numbers.iter().map(f64::to_string).collect();
-    format!("[{}]", numbers.join(", "))
 }
