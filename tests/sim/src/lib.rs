@@ -60,6 +60,7 @@ pub mod external_control;
 pub mod fault;
 pub mod firmware;
 pub mod force;
+pub mod history;
 pub mod io;
 pub mod kinematics;
 pub mod krc;

@@ -20,6 +20,7 @@ mod dial;
 pub use clock::Clock;
 
 use crate::controller::{Conn, Controller};
+use crate::history::SharedHistory;
 use crate::port::Port;
 use crate::time::SimTime;
 use dial::Calls;
@@ -109,6 +110,7 @@ pub struct Server {
     controller: Arc<Mutex<Controller>>,
     listeners: Vec<Listener>,
     addresses: Addresses,
+    history: Option<SharedHistory>,
 }
 
 /// A listening port of the controller. While the controller does not listen, the port stays bound and refuses
@@ -151,7 +153,7 @@ impl Server {
     /// Returns the first port that could not be opened.
     pub fn bind_at(controller: Controller, addresses: Addresses) -> Result<Self, BindError> {
         let listeners = open_all(&controller, addresses)?;
-        Ok(Self { controller: Arc::new(Mutex::new(controller)), listeners, addresses })
+        Ok(Self { controller: Arc::new(Mutex::new(controller)), listeners, addresses, history: None })
     }
 
     /// Opens every port at the first port base from `first` on, in steps of 23, at which all are free: for tests that
@@ -172,7 +174,12 @@ impl Server {
         loop {
             match open_all(&controller, addresses) {
                 Ok(listeners) => {
-                    return Ok(Self { controller: Arc::new(Mutex::new(controller)), listeners, addresses });
+                    return Ok(Self {
+                        controller: Arc::new(Mutex::new(controller)),
+                        listeners,
+                        addresses,
+                        history: None,
+                    });
                 }
                 Err(error) if error.source.kind() != ErrorKind::AddrInUse => return Err(error),
                 // Another base does not change this port.
@@ -193,6 +200,12 @@ impl Server {
     #[must_use]
     pub fn port_base(&self) -> u16 {
         self.addresses.base
+    }
+
+    /// Stores the history of the controller while it is served, and returns access to it. The events of the controller
+    /// are taken by it.
+    pub fn keep_history(&mut self) -> SharedHistory {
+        self.history.get_or_insert_with(|| SharedHistory::new(&mut lock(&self.controller))).clone()
     }
 
     /// Serves the simulated controller on the calling thread until `stop` is set.
@@ -392,6 +405,9 @@ impl Loop<'_> {
         let left = self.clients.iter_mut().filter(|client| client.called && !controller.is_open(client.conn));
         left.rev().skip(LEFT).for_each(|client| client.gone = true);
         self.clients.retain(|client| !client.gone);
+        if let Some(history) = &self.server.history {
+            history.collect(&mut controller);
+        }
         controller.next_event()
     }
 

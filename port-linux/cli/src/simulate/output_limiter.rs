@@ -4,6 +4,7 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
+use outrigger_sim::controller::EventKind;
 use outrigger_sim::tcp::Running;
 use outrigger_sim::time::SimTime;
 
@@ -65,7 +66,8 @@ impl Journal {
             let mut controller = running.controller();
             (controller.now(), controller.take_events())
         };
-        let lines = events.into_iter().flat_map(|event| self.line(event.at, event.kind.to_string()));
+        let shown = events.into_iter().filter(|event| !matches!(event.kind, EventKind::Message(_)));
+        let lines = shown.flat_map(|event| self.line(event.at, event.kind.to_string()));
         lines.for_each(|line| show.text(line));
         self.lost(lost);
         self.due(now).into_iter().for_each(|line| show.text(line));

@@ -14,8 +14,8 @@ use crate::time::SimTime;
 const KEPT: usize = 1024;
 /// The number of characters of a program's name that an event stores.
 const NAME: usize = 64;
-/// The number of characters of a program error that an event stores.
-const ERROR: usize = 200;
+/// The number of characters of a program error, or of another message, that an event stores.
+const TEXT: usize = 200;
 
 /// An event of the simulated controller with its time.
 #[derive(Clone, Debug, PartialEq)]
@@ -65,6 +65,9 @@ pub enum EventKind {
         /// The reason of the program's failure, in words.
         text: String,
     },
+    /// The controller reports something else to clients of port 30001: a named program began or ended, a program's
+    /// `textmsg` or `popup`, a new safety mode, an error code.
+    Message(String),
     /// An injected fault begins.
     FaultStarts(Fault),
     /// An injected fault ends.
@@ -94,6 +97,7 @@ impl fmt::Display for EventKind {
             Self::ProgramError { line, column, text } => {
                 write!(f, "program error at line {line}, column {column}: {text}")
             }
+            Self::Message(text) => f.write_str(text),
             Self::FaultStarts(fault) => write!(f, "fault `{}` starts", fault.name()),
             Self::FaultEnds(fault) => write!(f, "fault `{}` ends", fault.name()),
         }
@@ -144,21 +148,13 @@ impl Controller {
         }
     }
 
-    /// Stores an event for each program error among the notices that were not published yet.
-    pub(super) fn program_errors(&mut self) {
+    /// Stores an event for each of the notices that were not published yet.
+    pub(super) fn notice_events(&mut self) {
         if self.events.is_none() {
             return;
         }
-        let errors = self.notices.iter().filter_map(|notice| match notice {
-            Notice::Exception { line, column, text } => {
-                let text =
-                    crate::program_text_bytes::shown(text).chars().filter(|c| !c.is_control()).take(ERROR).collect();
-                Some(EventKind::ProgramError { line: *line, column: *column, text })
-            }
-            _ => None,
-        });
-        let errors: Vec<EventKind> = errors.collect();
-        errors.into_iter().for_each(|error| self.event(|| error));
+        let events: Vec<EventKind> = self.notices.iter().filter_map(event_of).collect();
+        events.into_iter().for_each(|event| self.event(|| event));
     }
 
     /// Stores the arrival of a program's `text` as an event, if [`keep_events`](Self::keep_events) was called.
@@ -168,6 +164,26 @@ impl Controller {
             EventKind::Program { peer, name, lines, ignored }
         });
     }
+}
+
+/// Returns the event of a notice; `None` for the begin and end of a single statement, whose arrival is an event already.
+fn event_of(notice: &Notice) -> Option<EventKind> {
+    let shown = |text: &str| -> String {
+        crate::program_text_bytes::shown(text).chars().filter(|c| !c.is_control()).take(TEXT).collect()
+    };
+    let message = match notice {
+        Notice::Exception { line, column, text } => {
+            return Some(EventKind::ProgramError { line: *line, column: *column, text: shown(text) });
+        }
+        Notice::Started(name) | Notice::Stopped(name) if name.is_empty() => return None,
+        Notice::Started(name) => format!("program `{}` starts", shown(name)),
+        Notice::Stopped(name) => format!("program `{}` ends", shown(name)),
+        Notice::Text(text) => format!("message: {}", shown(text)),
+        Notice::Popup { text, title, .. } => format!("popup `{}`: {}", shown(title), shown(text)),
+        Notice::Safety(mode) => format!("safety mode {}", mode.name().unwrap_or("unknown")),
+        Notice::Code { code, .. } => format!("error code C{}A{}", code.code, code.argument),
+    };
+    Some(EventKind::Message(message))
 }
 
 /// Returns the name of a program and the number of its lines that are not blank, or the function that a single
@@ -207,6 +223,8 @@ mod tests {
             "0.000 s: a client connected to port 30004",
             "0.000 s: program `weld` received from 192.168.56.1, 3 lines",
             "0.000 s: statement `set_digital_out` received from 192.168.56.1",
+            "0.004 s: program `weld` starts",
+            "0.006 s: program `weld` ends",
         ];
         assert_eq!(lines(&mut controller), expected);
         controller.advance_to(SimTime::from_secs(3));

@@ -134,6 +134,8 @@ pub struct Moment {
     pub qd: [f64; 6],
     /// The pose of the tool centre point in the robot's base frame.
     pub tool: Frame,
+    /// The true force and torque on the tool in the base frame \[N, Nm\].
+    pub force: [f64; 6],
 }
 
 /// The text of a complete program, or of a single statement, that a client sent.
@@ -463,7 +465,7 @@ impl Controller {
         self.move_arm();
         if let Some(course) = &mut self.course {
             let arm = &self.plant.arm;
-            course.push(Moment { at: self.now, q: arm.q, qd: arm.qd, tool: arm.tool() });
+            course.push(Moment { at: self.now, q: arm.q, qd: arm.qd, tool: arm.tool(), force: arm.push });
         }
     }
 

@@ -89,7 +89,7 @@ impl Controller {
     /// (`core/docs/protocol/ur-client-interfaces.md` 4.3), and later messages follow in order.
     fn due_notices(&mut self, periodic: bool) -> Vec<Vec<u8>> {
         let timestamp = self.snapshot().timestamp();
-        self.program_errors();
+        self.notice_events();
         self.held.append(&mut self.notices);
         let changes = self.held.iter().any(|notice| matches!(notice, Notice::Safety(_)));
         let stop = self.held.iter().position(|notice| matches!(notice, Notice::Safety(_) | Notice::Code { .. }));
