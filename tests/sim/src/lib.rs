@@ -1,5 +1,6 @@
 #![doc = include_str!("../README.md")]
 //!
+//! [`testing`] starts a controller for a test of another program; the other modules are its parts.
 //! [`Controller`](controller::Controller) simulates the controller of Universal Robots, [`krc`] the KRC of KUKA,
 //! [`sensor`] a sensor of either. [`tcp`] and [`udp`] drive them with kernel sockets. [`fault`]s, [`net`]work
 //! conditions and an operator's [`Action`](controller::Action)s come from options, from a script or from the caller.
@@ -84,6 +85,7 @@ pub mod simulated_workpiece;
 pub mod stop_error_codes;
 pub mod surface;
 pub mod tcp;
+pub mod testing;
 pub mod time;
 pub mod tool_line;
 pub mod udp;

@@ -35,6 +35,7 @@ mod services;
 mod socket_client;
 mod sockets;
 mod stops;
+mod testing;
 mod texts;
 mod timing;
 mod tool_line;
