@@ -43,6 +43,8 @@ mod tool;
 mod view;
 mod watch;
 
+#[doc(hidden)]
+pub use self::report::simulated_run;
 #[cfg(fuzzing)]
 #[doc(hidden)]
 pub use self::watch::fuzzing::watch as fuzz_watch;

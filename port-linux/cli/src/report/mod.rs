@@ -3,6 +3,8 @@
 pub(crate) mod animated_svg;
 pub(crate) mod plot;
 pub(crate) mod scene;
+#[doc(hidden)]
+pub mod simulated_run;
 
 use std::fmt::Write as _;
 
