@@ -75,7 +75,7 @@ impl<const N: usize> Drop for Turn<'_, N> {
 }
 
 /// Repeats `look` until it returns a value. Returns `None` when the time is over.
-fn wait<T>(py: Python<'_>, within: Duration, mut look: impl FnMut() -> Option<T>) -> PyResult<Option<T>> {
+pub(crate) fn wait<T>(py: Python<'_>, within: Duration, mut look: impl FnMut() -> Option<T>) -> PyResult<Option<T>> {
     let until = Instant::now() + within;
     loop {
         if let Some(found) = look() {

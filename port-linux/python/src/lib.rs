@@ -9,6 +9,7 @@ mod decode;
 mod error;
 mod guide;
 mod motion;
+mod history;
 mod process_bound;
 mod recording;
 mod robot;
@@ -48,6 +49,7 @@ fn outrigger_native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<simulator::SimulatedUr>()?;
     module.add_class::<stepped::SteppedUr>()?;
     module.add_class::<simulator_krc::SimulatedKrc>()?;
+    module.add_class::<history::History>()?;
     module.add_function(wrap_pyfunction!(command, module)?)?;
     module.add_class::<recording::Recording>()?;
     module.add_class::<recording::RecordedStop>()?;

@@ -2,20 +2,25 @@
 
 use std::net::Ipv4Addr;
 use std::sync::Arc;
+use std::time::Duration;
 
 use numpy::PyArray1;
 use outrigger::config::{FIRST_PORT, parse_software};
 use outrigger::wire::robot::RobotModel;
+use outrigger_cli::simulated_run::SimulatedRun;
 use outrigger_sim::controller::{Controller, Options};
 use outrigger_sim::fault::Fault;
 use outrigger_sim::surface::Surface;
+use outrigger_sim::history::SharedHistory;
 use outrigger_sim::tcp::{Addresses, Running, Server};
-use pyo3::exceptions::PyValueError;
+use pyo3::exceptions::{PyTimeoutError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 
+use crate::connection::wait;
 use crate::error::ConnectionFailed;
 use crate::motion::joints;
+use crate::history::{History, events};
 use crate::process_bound::ProcessBound;
 use crate::state::array;
 
@@ -60,16 +65,27 @@ pub(crate) fn options(
     Ok(options)
 }
 
+/// The time without motion after which the arm counts as being at rest: longer than a program takes to start.
+const REST: Duration = Duration::from_millis(500);
+
 /// A simulated controller of Universal Robots, until close() or the end of its `with` block.
 #[pyclass(frozen, module = "outrigger_robot.sim")]
 pub(crate) struct SimulatedUr {
     running: ProcessBound<Arc<Running>>,
+    history: ProcessBound<SharedHistory>,
     port_base: u16,
     model: RobotModel,
     software: String,
 }
 
 impl SimulatedUr {
+    /// Returns a copy of the history, also of a closed simulator. The interpreter's lock is released meanwhile.
+    fn past(&self, py: Python<'_>) -> PyResult<outrigger_sim::history::History> {
+        let shared = self.history.lock("this simulator")?.clone();
+        let shared = shared.ok_or_else(|| PyValueError::new_err("the simulator has no history"))?;
+        Ok(py.detach(|| shared.read()))
+    }
+
     /// Looks at the controller between two of its cycles. The interpreter's lock is released meanwhile.
     fn look<T: Send>(&self, py: Python<'_>, at: impl FnOnce(&Controller) -> T + Send) -> PyResult<T> {
         let running = self.running.lock("this simulator")?.clone();
@@ -113,10 +129,12 @@ impl SimulatedUr {
                 Server::bind_at(controller, addresses)
             }
         });
-        let server = bound.map_err(|error| ConnectionFailed::new_err(error.to_string()))?;
+        let mut server = bound.map_err(|error| ConnectionFailed::new_err(error.to_string()))?;
         let port_base = server.port_base();
+        let history = ProcessBound::new(server.keep_history());
         let running = server.spawn().map_err(|error| ConnectionFailed::new_err(format!("no thread: {error}")))?;
-        Ok(Self { running: ProcessBound::new(Arc::new(running)), port_base, model, software: version.to_string() })
+        let running = ProcessBound::new(Arc::new(running));
+        Ok(Self { running, history, port_base, model, software: version.to_string() })
     }
 
     /// The address for Robot.ur() and for the commands of Outrigger.
@@ -190,6 +208,49 @@ impl SimulatedUr {
     #[getter]
     fn at_rest(&self, py: Python<'_>) -> PyResult<bool> {
         self.look(py, |controller| controller.truth().at_rest())
+    }
+
+    /// Waits until no joint has moved for half a second, counted from this call, and returns the true joint angles
+    /// [rad]. Raises TimeoutError if the arm still moves after `timeout` [s].
+    #[pyo3(signature = (timeout = 10.0))]
+    fn wait_until_at_rest<'py>(&self, py: Python<'py>, timeout: f64) -> PyResult<Bound<'py, PyArray1<f64>>> {
+        let within = Duration::try_from_secs_f64(timeout)
+            .map_err(|_| PyValueError::new_err(format!("timeout: expected seconds, found {timeout}")))?;
+        let look =
+            || self.look(py, |controller| (controller.now(), controller.truth().at_rest(), controller.truth().q));
+        let mut moved = look()?.0;
+        let found = wait(py, within, || match look() {
+            Ok((now, true, q)) if now.since(moved) >= REST => Some(Ok(q)),
+            Ok((_, true, _)) => None,
+            Ok((now, false, _)) => {
+                moved = now;
+                None
+            }
+            Err(error) => Some(Err(error)),
+        })?;
+        let late = || PyTimeoutError::new_err(format!("the arm is not at rest after {timeout} s"));
+        Ok(array(py, found.ok_or_else(late)??))
+    }
+
+    /// Returns the true arm in the last 60 s, every 8 ms, up to now; also after close().
+    fn history(&self, py: Python<'_>) -> PyResult<History> {
+        Ok(self.past(py)?.into())
+    }
+
+    /// Returns the last 1024 events of the controller, the oldest first: the time [s] since its start, and a text.
+    /// Events are clients, programs, faults, and the messages, safety modes and error codes that port 30001 reports.
+    /// The same event several times in a row is one.
+    fn events(&self, py: Python<'_>) -> PyResult<Vec<(f64, String)>> {
+        Ok(events(&self.past(py)?))
+    }
+
+    /// Returns a page in HTML, which needs no other file, with the history as plots and the events. `title` is its
+    /// heading, `failure` a text above the plots.
+    #[pyo3(signature = (title, failure = ""))]
+    fn report(&self, py: Python<'_>, title: &str, failure: &str) -> PyResult<String> {
+        let past = self.past(py)?;
+        let robot = format!("Simulated {}, software {}", self.model.name(), self.software);
+        Ok(py.detach(|| SimulatedRun { title, robot: &robot, failure, history: &past }.html()))
     }
 
     /// Stops the controller and closes its ports. A second call has no effect.

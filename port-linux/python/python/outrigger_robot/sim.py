@@ -1,8 +1,8 @@
 """Simulated controllers in this process: in real time on ports of their own, or stepped in virtual time."""
 
-from .outrigger_native import SimulatedKrc, SimulatedUr, SteppedUr
+from .outrigger_native import History, SimulatedKrc, SimulatedUr, SteppedUr
 
-__all__ = ["SimulatedKrc", "SimulatedUr", "SteppedUr", "krc", "stepped_ur", "ur"]
+__all__ = ["History", "SimulatedKrc", "SimulatedUr", "SteppedUr", "krc", "stepped_ur", "ur"]
 
 #: Starts a simulated controller of Universal Robots: see :class:`SimulatedUr`.
 ur = SimulatedUr
