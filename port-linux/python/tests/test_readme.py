@@ -57,11 +57,16 @@ def test_the_example_of_the_fixture_is_a_test(pytester):
     pytester.runpytest().assert_outcomes(passed=1)
 
 
+def test_the_example_of_several_versions_is_a_test(pytester):
+    pytester.makepyfile(blocks()[3])
+    pytester.runpytest().assert_outcomes(passed=2)
+
+
 def test_the_example_opens_a_recording(ur, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     assert command(["outrigger", "record", ur.address, "--out", "weld.mcap", "--duration", "1", "-q"]) == 0
     scope = {}
-    exec(compile(blocks()[3], str(PAGE), "exec"), scope)
+    exec(compile(blocks()[4], str(PAGE), "exec"), scope)
     assert scope["joints"]["position"].shape[1] == 6
     assert "/joint_states" in capsys.readouterr().out
 
@@ -70,6 +75,6 @@ def test_the_example_decodes_a_capture(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     state = (pathlib.Path(__file__).parents[3] / "core/wire/examples/realtime-5.15.bin").read_bytes()
     pathlib.Path("cell.pcap").write_bytes(pcap([tcp(state, 1), tcp(state, 5000)]))
-    exec(compile(blocks()[4], str(PAGE), "exec"), {})
+    exec(compile(blocks()[5], str(PAGE), "exec"), {})
     said = capsys.readouterr().out
     assert "1000.5 [" in said and "bytes are missing" in said, said
