@@ -1,0 +1,39 @@
+"""Moves until something stops the arm, says why, and goes on after a person has looked.
+
+python 06_why_did_it_stop.py [ADDRESS]     without an address, on a simulated arm with a protective stop
+"""
+
+import sys
+import time
+
+import numpy as np
+
+from outrigger_robot import Rejected, Robot, Stopped, sim
+
+SWING = np.array([0.5, 0, 0, 0, 0, 0])
+
+
+def main(address: str) -> None:
+    with Robot.ur(address) as robot:
+        home = robot.state.q
+        try:
+            for _ in range(5):
+                robot.move_to(home + SWING, speed=0.3)
+                robot.move_to(home, speed=0.3)
+        except (Stopped, Rejected):
+            why = robot.why_stopped()
+            print("stopped:", why)
+            while robot.not_ready and why.latched:
+                print("not ready:", "; ".join(robot.not_ready))
+                time.sleep(1.0)
+                if robot.state is not None and not robot.state.qd.any():
+                    robot.reset()
+        print("ready to go on")
+
+
+if __name__ == "__main__":
+    if len(sys.argv) > 1:
+        main(sys.argv[1])
+    else:
+        with sim.ur("5.15", faults=["protective-stop@3s:6s"]) as simulator:
+            main(simulator.address)
