@@ -5,6 +5,8 @@
 
 use std::borrow::Cow;
 use std::collections::VecDeque;
+use std::collections::hash_map::RandomState;
+use std::hash::{BuildHasher as _, Hasher as _};
 use std::sync::Arc;
 
 use outrigger_core::kinematics::KinematicChain;
@@ -15,6 +17,8 @@ use serde::Serialize;
 
 use super::About;
 use super::arm_polyline::{outline, tool_axis};
+use super::arm_shape::ArmShape;
+use super::past_states::PastStates;
 use outrigger::companion::{Frame, SessionView, Settled, Views};
 use outrigger::feed::{EntryContent, Item, Reader};
 use outrigger::json::{self, Number};
@@ -23,6 +27,10 @@ use outrigger::show::{Arm, Notice, Snapshot, reason_text};
 
 /// The number of events that are stored for browsers that open the live page later.
 const REMEMBERED: usize = 128;
+
+/// The number of calls of [`Messages::state`] for each state that is produced while nobody watches, for the states that
+/// are stored for later. The calls are 1/60 s apart.
+const UNWATCHED: u64 = 6;
 
 /// The number of points along each side of the square over which a workpiece's heights are given.
 pub(crate) const SIDE: usize = 9;
@@ -52,9 +60,15 @@ pub(super) trait Messages: Send {
     /// Returns the first message for a browser that opens the live page, which describes the session.
     fn about(&self) -> Arc<str>;
 
-    /// Returns the newest state of the session for the live page, if there is a new one. No state is produced unless
-    /// `watched` is `true`.
+    /// Returns the newest state of the session for the live page, if there is a new one. Unless `watched` is `true`,
+    /// only ten states a second are produced, for browsers that open the page later.
     fn state(&mut self, watched: bool) -> Option<Numbered>;
+
+    /// Returns the newest description of the robot: its model, serial number and shape.
+    fn robot(&self) -> Numbered;
+
+    /// Stores the serial number that the controller reports.
+    fn identify(&mut self, serial: String);
 
     /// Returns the number of robot states for which no message was produced, because the live page was still reading an
     /// earlier state.
@@ -68,6 +82,9 @@ pub(super) trait Messages: Send {
 
     /// Returns the events that are stored for browsers that open the live page later, oldest first.
     fn remembered(&self) -> &VecDeque<Numbered>;
+
+    /// Returns the states that are stored for browsers that open the live page later, oldest first.
+    fn past(&self) -> &PastStates;
 }
 
 /// The messages of a session with `N` joints, for the live page.
@@ -75,36 +92,88 @@ pub(super) struct Lines<const N: usize> {
     about: About,
     views: Option<Views<N>>,
     reader: Reader,
+    session: String,
     states: u64,
     events: u64,
     /// `true` if the robot's controller runs on this machine. The advice for a stop or refusal depends on that.
     here: bool,
     remembered: VecDeque<Numbered>,
+    past: PastStates,
+    /// The number of calls of [`Messages::state`].
+    calls: u64,
+    /// `true` while a state is awaited that nobody watches.
+    awaited: bool,
+    /// The kinematics of the shape in `robot`.
+    chain: Option<KinematicChain<N>>,
+    serial: Option<String>,
+    robot: Numbered,
 }
 
 impl<const N: usize> Lines<N> {
     pub(super) fn new(about: About, views: Option<Views<N>>, reader: Reader) -> Self {
-        let remembered = VecDeque::with_capacity(REMEMBERED);
-        Self { about, views, reader, states: 0, events: 0, here: false, remembered }
+        let mut lines = Self {
+            about,
+            views,
+            reader,
+            // A hasher of the standard library has a random state.
+            session: format!("{:016x}", RandomState::new().build_hasher().finish()),
+            states: 0,
+            events: 0,
+            here: false,
+            remembered: VecDeque::with_capacity(REMEMBERED),
+            past: PastStates::default(),
+            calls: 0,
+            awaited: false,
+            chain: None,
+            serial: None,
+            robot: Numbered { number: 0, text: "".into() },
+        };
+        lines.describe();
+        lines
+    }
+
+    /// Makes the description of the robot anew.
+    fn describe(&mut self) {
+        let (serial, shape) = (self.serial.as_deref(), ArmShape::of(self.chain.as_ref()));
+        let text = format!("data: {}\n\n", json::text(&Robot { serial, shape })).into();
+        self.robot = Numbered { number: self.robot.number + 1, text };
     }
 }
 
 impl<const N: usize> Messages for Lines<N> {
     fn about(&self) -> Arc<str> {
         let (command, version) = (self.about.command, env!("CARGO_PKG_VERSION"));
-        let first = First { command, version, joints: reason_text::joint_names(N) };
+        let first = First { command, version, session: &self.session, joints: reason_text::joint_names(N) };
         format!("data: {}\n\n", json::text(&first)).into()
     }
 
     fn state(&mut self, watched: bool) -> Option<Numbered> {
         let views = self.views.as_mut()?;
-        views.want(watched);
+        self.awaited |= self.calls.is_multiple_of(UNWATCHED);
+        self.calls += 1;
+        views.want(watched || self.awaited);
         let SessionView { snapshot, frame, settled, .. } = views.take()?;
+        self.awaited = false;
         (self.states, self.here) = (self.states + 1, snapshot.here);
+        if settled.chain != self.chain {
+            self.chain = settled.chain;
+            self.describe();
+        }
         let workpiece = self.about.workpiece.as_mut().and_then(|look| look());
         let live = Live::of((&frame, &settled), &snapshot, &self.about.sources, workpiece.as_ref());
         let text = format!("data: {}\ndata: {}\n", json::text(&snapshot), json::text(&live));
-        Some(Numbered { number: self.states, text: text.into() })
+        let text = text.into();
+        self.past.put(snapshot.at, &text);
+        Some(Numbered { number: self.states, text })
+    }
+
+    fn robot(&self) -> Numbered {
+        self.robot.clone()
+    }
+
+    fn identify(&mut self, serial: String) {
+        self.serial = Some(serial);
+        self.describe();
     }
 
     fn left_out(&self) -> u64 {
@@ -138,15 +207,31 @@ impl<const N: usize> Messages for Lines<N> {
     fn remembered(&self) -> &VecDeque<Numbered> {
         &self.remembered
     }
+
+    fn past(&self) -> &PastStates {
+        &self.past
+    }
 }
 
 /// The first message that a browser receives, which describes the session, as a JSON object.
 #[derive(Serialize)]
 #[serde(tag = "type", rename = "about")]
-struct First {
+struct First<'f> {
     command: &'static str,
     version: &'static str,
+    /// A number that no other session has, so that a page that connects again knows whether it is still this one.
+    session: &'f str,
     joints: &'static [&'static str],
+}
+
+/// The description of the robot as a JSON object.
+#[derive(Serialize)]
+#[serde(tag = "type", rename = "robot")]
+struct Robot<'r> {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    serial: Option<&'r str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    shape: Option<ArmShape>,
 }
 
 /// Returns an event, as JSON, that reports that earlier events are missing.

@@ -1,6 +1,7 @@
 //! Serves the browsers that show the page: a bounded number of connections, each with one slot for the newest state.
 
 use std::net::SocketAddr;
+use std::pin::pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::time::Duration;
@@ -38,6 +39,9 @@ const PACE: Duration = Duration::from_micros(16_667);
 const SIGN_OF_LIFE: Duration = Duration::from_secs(1);
 /// The largest number of events that may be queued for a slow browser; older ones are dropped.
 const EVENTS_BEHIND: usize = 64;
+
+/// The first line of a message with a state from before the page was opened.
+const PAST: &str = "data: {\"type\":\"past\"}\n";
 
 const PAGE: &str = include_str!("web/index.html");
 const SCRIPT: &str = concat!(include_str!("../report/plot/plot.js"), include_str!("web/view.js"));
@@ -148,30 +152,35 @@ impl Drop for ReaderSlot {
 
 /// The channels that carry new states and events to every reader of the page.
 struct Broadcast {
+    robot: watch::Sender<Numbered>,
     states: watch::Sender<Option<Numbered>>,
     events: broadcast::Sender<Numbered>,
 }
 
-/// The first text for a browser that has opened the page, and the channels that bring it later states and events.
+/// The first texts for a browser that has opened the page, and the channels that bring it later states and events.
 struct Hearing {
-    first: String,
+    first: Vec<Arc<str>>,
     /// The number of the newest event that the first text contains.
     event: u64,
+    robot: watch::Receiver<Numbered>,
     states: watch::Receiver<Option<Numbered>>,
     events: broadcast::Receiver<Numbered>,
 }
 
-/// Serves the live page to browsers until `messages` has no more messages.
+/// Serves the live page to browsers until `messages` has no more messages. `serial` finds out the arm's serial number.
 pub(super) async fn serve(
     listener: std::net::TcpListener,
     shared: Arc<Shared>,
     messages: &mut dyn Messages,
+    serial: impl Future<Output = Option<String>>,
 ) -> std::io::Result<()> {
     let listener = tokio::net::TcpListener::from_std(listener)?;
-    let told = Broadcast { states: watch::channel(None).0, events: broadcast::channel(EVENTS_BEHIND).0 };
+    let robot = watch::channel(messages.robot()).0;
+    let told = Broadcast { robot, states: watch::channel(None).0, events: broadcast::channel(EVENTS_BEHIND).0 };
     let mut connections = JoinSet::new();
     let mut pace = interval(PACE);
     pace.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    let (mut serial, mut is_identified) = (pin!(serial), false);
     loop {
         tokio::select! {
             _ = pace.tick() => {
@@ -183,6 +192,14 @@ pub(super) async fn serve(
                 }
                 let state = messages.state(shared.is_watched());
                 shared.left_out.store(messages.left_out(), Ordering::Relaxed);
+                let robot = messages.robot();
+                told.robot.send_if_modified(|told| {
+                    let is_new = told.number != robot.number;
+                    if is_new {
+                        *told = robot;
+                    }
+                    is_new
+                });
                 if let Some(state) = state {
                     told.states.send_replace(Some(state));
                 }
@@ -201,6 +218,12 @@ pub(super) async fn serve(
                 // An error such as too many open files persists for a while.
                 Err(_) => tokio::time::sleep(FAREWELL).await,
             },
+            number = &mut serial, if !is_identified => {
+                is_identified = true;
+                if let Some(number) = number {
+                    messages.identify(number);
+                }
+            }
             Some(_) = connections.join_next() => {}
         }
     }
@@ -210,13 +233,17 @@ pub(super) async fn serve(
     Ok(())
 }
 
-/// Returns the stored messages as the first text for a browser, and subscribes it to later states and events.
+/// Returns the stored messages as the first texts for a browser, and subscribes it to later states and events.
 fn hearing(messages: &dyn Messages, told: &Broadcast) -> Hearing {
-    let (states, events) = (told.states.subscribe(), told.events.subscribe());
-    let mut first = messages.about().to_string();
-    messages.remembered().iter().for_each(|event| first.push_str(&event.text));
+    let (mut robot, news, events) = (told.robot.subscribe(), told.states.subscribe(), told.events.subscribe());
+    let known = Arc::clone(&robot.borrow_and_update().text);
+    let mut first = vec![messages.about(), known];
+    first.extend(messages.remembered().iter().map(|event| Arc::clone(&event.text)));
+    let (begin, end): (Arc<str>, Arc<str>) = (PAST.into(), "\n".into());
+    let states = messages.past().texts();
+    first.extend(states.flat_map(|state| [Arc::clone(&begin), Arc::clone(state), Arc::clone(&end)]));
     let event = messages.remembered().back().map_or(0, |event| event.number);
-    Hearing { first, event, states, events }
+    Hearing { first, event, robot, states: news, events }
 }
 
 /// Answers one request of a browser: with a part of the page, with the stream of states, or with a refusal.
@@ -290,15 +317,21 @@ async fn watch(from: &mut OwnedReadHalf, to: &mut OwnedWriteHalf, shared: &Share
 }
 
 async fn tell(to: &mut OwnedWriteHalf, shared: &Shared, hearing: Hearing) {
-    let Hearing { first, mut event, mut states, mut events } = hearing;
+    let Hearing { first, mut event, mut robot, mut states, mut events } = hearing;
     let mut dropped = 0;
     // States from before its connection do not count for it.
     let mut newest = states.borrow_and_update().as_ref().map_or(0, |state| state.number);
-    let head = format!(
-        "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream; charset=utf-8\r\n{RULES}\r\nretry: 1000\n\n{first}"
-    );
-    if !send(to, shared, &head).await {
-        return;
+    let head =
+        format!("HTTP/1.1 200 OK\r\nContent-Type: text/event-stream; charset=utf-8\r\n{RULES}\r\nretry: 1000\n\n");
+    // States missed while it was asleep count as dropped as well.
+    let missed_all = |newest: u64, states: &watch::Receiver<Option<Numbered>>| {
+        let last = states.borrow().as_ref().map_or(0, |state| state.number);
+        shared.dropped.fetch_add(last.saturating_sub(newest), Ordering::Relaxed);
+    };
+    for text in [head.into()].into_iter().chain(first) {
+        if !send(to, shared, &text).await {
+            return missed_all(newest, &states);
+        }
     }
     loop {
         let text = tokio::select! {
@@ -315,6 +348,7 @@ async fn tell(to: &mut OwnedWriteHalf, shared: &Shared, hearing: Hearing) {
                     return;
                 }
             },
+            Ok(()) = robot.changed() => robot.borrow_and_update().text.to_string(),
             Ok(()) = states.changed() => {
                 let Some(state) = states.borrow_and_update().clone() else { continue };
                 let behind = state.number.saturating_sub(newest + 1);
@@ -327,10 +361,7 @@ async fn tell(to: &mut OwnedWriteHalf, shared: &Shared, hearing: Hearing) {
             () = tokio::time::sleep(SIGN_OF_LIFE) => counted(shared, dropped),
         };
         if !send(to, shared, &text).await {
-            // States missed while it was asleep count as dropped as well.
-            let last = states.borrow().as_ref().map_or(0, |state| state.number);
-            shared.dropped.fetch_add(last.saturating_sub(newest), Ordering::Relaxed);
-            return;
+            return missed_all(newest, &states);
         }
     }
 }

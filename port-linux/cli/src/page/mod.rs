@@ -2,12 +2,16 @@
 //! link. It is read-only.
 //!
 //! The page is a [companion](outrigger::companion): lines of JSON, HTTP and one bounded slot for each reader are
-//! handled on a thread of its own ([`Page`]). A slow reader misses states, and receives their number.
+//! handled on a thread of its own ([`Page`]). A slow reader misses states, and receives their number. A page that is
+//! opened late receives the states of the last half minute first.
 
 mod arm_polyline;
+mod arm_shape;
 mod browser_messages;
 mod browser_server;
 mod http;
+mod past_states;
+mod serial_number;
 
 use std::net::{Ipv4Addr, SocketAddr, TcpListener};
 use std::sync::{Arc, Mutex};
@@ -18,6 +22,7 @@ use self::browser_messages::Lines;
 pub(crate) use self::browser_messages::{SIDE, Workpiece};
 pub(crate) use self::browser_server::Counts;
 use self::browser_server::{Shared, serve};
+use self::serial_number::serial_number;
 use outrigger::companion::{Companion, Ended, Needs, Session, Started, Views};
 use outrigger::exit::Failure;
 use outrigger::feed::Reader;
@@ -62,10 +67,16 @@ impl<const N: usize> Companion<N> for OnPage {
     }
 
     fn start(&self, session: Session<N>) -> Result<Started, Failure> {
-        let Session { sources, views, feed, .. } = session;
+        let Session { sources, views, feed, target, clock, .. } = session;
         let workpiece = self.workpiece.lock().ok().and_then(|mut look| look.take());
         let about = About { command: self.command, sources, workpiece };
-        let page = Page::start(self.wanted, about, views, feed)?;
+        let serial = async move {
+            match target {
+                Some(target) => serial_number(target, clock).await,
+                None => None,
+            }
+        };
+        let page = Page::start(self.wanted, about, (views, feed), serial)?;
         let started = Started::saying("page", page.announced(), vec![("url", page.url())]);
         Ok(started.ending(move |_| {
             let counts = page.finish();
@@ -93,15 +104,15 @@ struct Page {
 
 impl Page {
     /// Starts to serve the live page at `wanted`, else at [`ADDRESS`] or, if another process uses that, on a free port
-    /// of the loopback. Events are read from `reader`, states from `views`.
+    /// of the loopback. Events are read from `reader`, states from `views`; `serial` finds out the arm's serial number.
     ///
     /// # Errors
     /// [`Failure::BadInput`] if the address is not available.
     fn start<const N: usize>(
         wanted: Option<SocketAddr>,
         about: About,
-        views: Option<Views<N>>,
-        reader: Reader,
+        (views, reader): (Option<Views<N>>, Reader),
+        serial: impl Future<Output = Option<String>> + Send + 'static,
     ) -> Result<Self, Failure> {
         let usual = || {
             ADDRESS
@@ -126,7 +137,7 @@ impl Page {
         let mut lines = Lines::new(about, views, reader);
         let theirs = Arc::clone(&shared);
         let work = move || {
-            if let Err(error) = runtime.block_on(serve(listener, theirs, &mut lines)) {
+            if let Err(error) = runtime.block_on(serve(listener, theirs, &mut lines, serial)) {
                 complain(&format!("the page on {address} failed: {error}"));
             }
         };

@@ -118,5 +118,12 @@ fn the_lines_of_pictures_and_events_are_those_that_are_committed() {
         let notice = Notice { at: Instant::from_micros(1_500_000), kind, text: "a\u{1b} text".into(), fields };
         text += &format!("{}\n", json::text(&event(notice, false)));
     }
+    for robot in [
+        Robot { serial: None, shape: ArmShape::of::<6>(None) },
+        Robot { serial: Some("20205500001"), shape: ArmShape::of(Some(&chain)) },
+        Robot { serial: None, shape: ArmShape::of::<7>(None) },
+    ] {
+        text += &format!("{}\n", json::text(&robot));
+    }
     hold(concat!(env!("CARGO_MANIFEST_DIR"), "/src/page/golden/lines.jsonl"), &text);
 }
