@@ -44,8 +44,13 @@ const EVENTS_BEHIND: usize = 64;
 const PAST: &str = "data: {\"type\":\"past\"}\n";
 
 const PAGE: &str = include_str!("web/index.html");
-const SCRIPT: &str = concat!(include_str!("../report/plot/plot.js"), include_str!("web/view.js"));
-const PICTURE: &str = include_str!("web/arm.js");
+const SCRIPT: &str = concat!(
+    include_str!("../report/plot/plot.js"),
+    include_str!("web/kept.js"),
+    include_str!("web/view.js"),
+    include_str!("web/cursor.js")
+);
+const PICTURE: &str = concat!(include_str!("web/labels.js"), include_str!("web/solids.js"), include_str!("web/arm.js"));
 const STYLE: &str = concat!(
     include_str!("../report/plot/palette.css"),
     ":root[data-scheme=\"dark\"] {\n",

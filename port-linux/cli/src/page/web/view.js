@@ -1,7 +1,7 @@
-// States and events from this program's own server, shown as figures and plots. Everything kept is bounded: a ring of values and the
+// States and events from this program's own server, shown as figures and plots. Everything kept is bounded: rings of values (kept.js) and the
 // newest events.
 const $ = id => document.getElementById(id);
-const KEPT = 4096, MOST_EVENTS = 200, USUAL = 10, SHORTEST = 0.5, LONGEST = 60;
+const MOST_EVENTS = 200, USUAL = 10, SHORTEST = 0.5;
 const MODES = ['Offline', 'Monitor', 'Arming', 'Command', 'Stopping'];
 const LINK = ['Unacceptable', 'Bad', 'Ok', 'Perfect'];
 const MODE_WORDS = {
@@ -15,11 +15,10 @@ const text = (id, value) => { const at = $(id); if (at.textContent !== value) at
 const style = (id, name) => { const at = $(id); if (at.className !== name) at.className = name; };
 
 // What a judge, or a curious person at the console, can ask.
-window.outrigger = { frames: 0, status: null, live: null, page: null, about: null, ended: false, drawn: 0, events: 0 };
+window.outrigger = { frames: 0, past: 0, robot: null, status: null, live: null, page: null, about: null, ended: false, drawn: 0, events: 0 };
 
-const times = new Float64Array(KEPT);
-let count = 0, begun = 0, joints = [], seconds = USUAL, held = null, closed = false;
-let status = null, live = null, page = null, lastSeen = 0, marks = [];
+let joints = [], seconds = USUAL, held = null, closed = false, session = null;
+let status = null, live = null, page = null, robot = null, lastSeen = 0, marks = [];
 
 /* One plot: lines of values over time, with limits. */
 class Plot {
@@ -38,8 +37,8 @@ class Plot {
     listen(this.canvas, this);
     $('plots').append(this.root);
   }
-  add(name, tint, dash = []) { this.series.push({ name, tint, dash, values: new Float32Array(KEPT).fill(NaN) }); return this; }
-  put(values) { const at = count % KEPT; this.series.forEach((line, i) => { const v = values && values[i]; line.values[at] = v === undefined || v === null ? NaN : v; }); }
+  add(name, tint, dash = []) { this.series.push({ name, tint, dash, values: ring() }); return this; }
+  put(values) { put(this.series.map(line => line.values), values); }
   get used() { return this.series.some(line => line.used); }
   edges() { const box = this.canvas.getBoundingClientRect(); return [box.left + LEFT, box.right - RIGHT]; }
   get shown() { return shown(); }
@@ -48,14 +47,15 @@ class Plot {
   point(time) { const [from, to] = shown(); pointed = time === null ? null : (time - from) / (to - from); redraw(); }
   drag(span) { dragged = span; redraw(); }
   show(span, still) { show(span, still); }
+  pick(time) { moveTo(time); }
   all() { seconds = USUAL; hold(null); }
 }
 const LEFT = 50, RIGHT = 66, TOP = 6, BOTTOM = 18;
-let plots = [], pointed = null, dragged = null, lane = null, sensor = null;
+const FONT = '11.5px system-ui, sans-serif';
+let plots = [], pointed = null, dragged = null, lane = null, sensor = null, angles = null, speeds = null, forces = null, errors = null;
 
-const latest = () => count ? times[(count - 1) % KEPT] : 0;
 const shown = () => { const to = held === null ? latest() : held; return [to - seconds, to]; };
-const whole = () => [latest() - LONGEST, latest()];
+const whole = () => [latest() - SPAN, latest()];
 // A plot that goes on goes on, of another length; `still` holds it where it was put.
 function show(span, still = false) { seconds = span[1] - span[0]; hold(still || held !== null ? span[1] : null); }
 function redraw() { plots.forEach(plot => { plot.dirty = true; }); Arm.redraw(); }
@@ -74,23 +74,24 @@ function build(about) {
   joints = about.joints;
   $('plots').textContent = '';
   plots = [];
-  lane = new Plot('Mode, link quality and faults', '', 0, 78, { lane: true }).add('mode', '').add('grade', '');
+  lane = new Plot('Mode, link quality and faults', '', 0, 92, { lane: true }).add('mode', '').add('grade', '');
   const each = (plot, of) => { joints.forEach((name, i) => plot.add(name, `--c${i}`, i % 2 ? [5, 3] : [])); plot.of = of; return plot; };
   const reads = i => (status, live) => [live.sources[i] && live.sources[i].value && live.sources[i].value.length === 1 ? live.sources[i].value[0] : NaN];
-  const speeds = (s, l) => l.commands ? l.speed_limit.slice(0, 1).flatMap(v => [[degrees(v), `limit ${degrees(v).toFixed(0)} °/s`], [-degrees(v), '']]) : [];
+  const limits = (s, l) => l.commands ? l.speed_limit.slice(0, 1).flatMap(v => [[degrees(v), `limit ${degrees(v).toFixed(0)} °/s`], [-degrees(v), '']]) : [];
   plots = [
     Object.assign(lane, { of: s => [MODES.indexOf(s.mode), LINK.indexOf(s.grade)] }),
     Object.assign(new Plot('Age of the newest state', 'ms', 1, 100, { floor: 0 }).add('age', '--c0'), { of: (s, l) => [s.age_ms], limit: (s, l) => [[l.age_limit_ms, `limit ${l.age_limit_ms} ms`]] }),
     ...UNITS.map(unit => Object.assign(new Plot('Control error', symbol({ unit }), 2, 110, { room: 1 }).add('error', '--c1'), { of: (s, l) => [largest(l.values, unit)], zero: true })),
-    each(new Plot('Tracking error', '°', 2, 110, { room: 0.05 }), (s, l) => l.tracking_error && l.tracking_error.map(degrees)),
+    errors = each(new Plot('Tracking error', '°', 2, 110, { room: 0.05 }), (s, l) => l.tracking_error && l.tracking_error.map(degrees)),
     sensor = new Plot('Sensor', 'mm', 1, 100).add('sensor', '--c4'),
-    each(new Plot('Joint angles', '°', 1, 160), s => s.q_actual && s.q_actual.map(degrees)),
-    Object.assign(each(new Plot('Joint speeds', '°/s', 1, 150, { room: 2 }), s => s.qd_actual && s.qd_actual.map(degrees)), { limit: speeds }),
-    Object.assign(new Plot('Force at the tool', 'N', 1, 100, { room: 2 }).add('x', '--c0').add('y', '--c1', [5, 3]).add('z', '--c2'), { of: (s, l) => l.tcp_force }),
+    angles = each(new Plot('Joint angles', '°', 1, 160), s => s.q_actual && s.q_actual.map(degrees)),
+    speeds = Object.assign(each(new Plot('Joint speeds', '°/s', 1, 150, { room: 2 }), s => s.qd_actual && s.qd_actual.map(degrees)), { limit: limits }),
+    forces = Object.assign(new Plot('Force at the tool', 'N', 1, 100, { room: 2 }).add('x', '--c0').add('y', '--c1', [5, 3]).add('z', '--c2'), { of: (s, l) => l.tcp_force }),
   ];
   sensor.of = (s, l) => reads(0)(s, l).map(v => v * sensor.times);
   sensor.times = 1000;
   plots.slice(1).forEach(plot => { plot.root.hidden = true; });
+  kept = { ...kept, target: rings(joints.length) };
   const body = document.querySelector('#joint-table tbody');
   body.textContent = '';
   joints.forEach((name, i) => {
@@ -100,10 +101,11 @@ function build(about) {
   });
 }
 
-function state(newStatus, newLive) {
+// A state of the robot: the newest one, or one from before the page was opened.
+function state(newStatus, newLive, past) {
+  // After a new connection to the same session some are known already.
+  if (count && newStatus.time <= latest()) return;
   [status, live] = [newStatus, newLive];
-  // A clock that went back is another session's.
-  if (count && status.time < times[(count - 1) % KEPT]) count = 0;
   times[count % KEPT] = status.time;
   const source = live.sources[0];
   if (source && sensor) {
@@ -121,10 +123,31 @@ function state(newStatus, newLive) {
     plot.limits = plot.limit ? plot.limit(status, live) : [];
     plot.dirty = true;
   });
+  const here = Arm.at(status.q_actual);
+  put(kept.target, live.qd_command || status.qd_target);
+  put(kept.pose, status.tcp_pose);
+  put(kept.tool, here && here.tool);
+  put(kept.sensorAge, source && [source.age_ms]);
   count += 1;
-  Arm.show(live, status);
-  Object.assign(window.outrigger, { frames: window.outrigger.frames + 1, status, live });
+  remember(status.time, wordsOf(status, live), live.workpiece);
+  window.outrigger[past ? 'past' : 'frames'] += 1;
+  Object.assign(window.outrigger, { status, live });
+  if (cursor === null) showArm();
   lastSeen = performance.now();
+}
+
+// Hands the arm of the shown moment to its picture.
+function showArm() {
+  if (!count) return;
+  const index = shownIndex(), time = times[index % KEPT], source = live.sources[0], radians = v => v * Math.PI / 180;
+  const q = cursor === null ? status.q_actual : known(got(angles.series.map(line => line.values), index).map(radians));
+  const error = cursor === null ? live.tracking_error : known(got(errors.series.map(line => line.values), index).map(radians));
+  const single = source && (cursor === null ? source.value && source.value.length === 1 && source.max <= 5 && source.value[0] : source.max <= 5 && got([sensor.series[0].values], index)[0] / 1e3);
+  const piece = cursor === null ? live.workpiece : pieces.length ? upTo(pieces, time).piece : null;
+  Arm.show({
+    q, wanted: q && error ? q.map((v, i) => v + error[i]) : null, workpiece: piece,
+    sensor: source && Number.isFinite(single) ? { name: source.name, value: single, age_ms: cursor === null ? source.age_ms : kept.sensorAge[0][index % KEPT], max_age_ms: source.max_age_ms } : null,
+  }, () => trailTo(Math.min(index, count - 1)));
 }
 
 function range(plot, first, last) {
@@ -143,45 +166,36 @@ function range(plot, first, last) {
   return plot.floor !== undefined ? [low, Math.max(high * 1.12, low + 1)] : [middle - room * 0.56, middle + room * 0.56];
 }
 
-function indexAt(time) {
-  let [low, high] = [Math.max(0, count - KEPT + 1), count];
-  while (low < high) { const middle = (low + high) >> 1; if (times[middle % KEPT] < time) low = middle + 1; else high = middle; }
-  return low;
-}
-
 function drawPlot(plot, from, to) {
   const { canvas, context } = plot, ratio = window.devicePixelRatio || 1, width = canvas.clientWidth, height = plot.height;
   if (!width) return;
   if (canvas.width !== Math.round(width * ratio) || canvas.height !== Math.round(height * ratio)) { canvas.width = Math.round(width * ratio); canvas.height = Math.round(height * ratio); }
   context.setTransform(ratio, 0, 0, ratio, 0, 0);
   context.clearRect(0, 0, width, height);
-  context.font = '11.5px system-ui, sans-serif';
+  const labels = new Labels(context, width, height, FONT);
   const right = width - RIGHT, bottom = height - BOTTOM, x = t => LEFT + (t - from) / (to - from) * (right - LEFT);
   const first = Math.max(indexAt(from) - 1, 0, count - KEPT + 1), last = Math.min(count, indexAt(to) + 1);
-  context.fillStyle = colour('--dim');
-  context.textBaseline = 'middle';
+  if (plot.lane) drawLane(context, labels, x, first, last, from, to, right);
+  else drawLines(plot, context, labels, x, first, last, right, bottom);
   const [steps, digits] = ticks([from, to], Math.max(2, Math.min(8, width / 110)));
-  context.textAlign = 'center';
-  steps.filter(t => t >= 0).forEach(t => context.fillText(`${t.toFixed(digits)} s`, x(t), height - 8));
-  if (plot.lane) drawLane(context, x, first, last, from, to, right);
-  else drawLines(plot, context, x, first, last, right, bottom, width);
+  steps.filter(t => t >= 0).forEach(t => labels.put(`${t.toFixed(digits)} s`, [[x(t), height - 8, 'center']], colour('--dim')));
   if (dragged) {
     const [a, b] = dragged.map(t => clamp(x(t), LEFT, right));
     context.globalAlpha = 0.15; context.fillStyle = colour('--c0'); context.fillRect(a, TOP, b - a, bottom - TOP); context.globalAlpha = 1;
   }
-  if (pointed !== null) {
-    const at = LEFT + pointed * (right - LEFT);
-    context.beginPath(); context.moveTo(at, TOP); context.lineTo(at, bottom); context.lineWidth = 1; context.strokeStyle = colour('--ink'); context.stroke();
-  }
-  const index = pointed === null ? count - 1 : clamp(indexAt(from + pointed * (to - from)), 0, count - 1);
+  const mark = (at, stroke, wide) => { context.beginPath(); context.moveTo(at, TOP); context.lineTo(at, bottom); context.lineWidth = wide; context.strokeStyle = stroke; context.setLineDash([]); context.stroke(); };
+  if (cursor !== null && cursor >= from && cursor <= to) mark(x(cursor), colour('--c1'), 2);
+  if (pointed !== null) mark(LEFT + pointed * (right - LEFT), colour('--ink'), 1);
+  const index = pointed !== null ? clamp(indexAt(from + pointed * (to - from)), 0, count - 1) : shownIndex();
   readOut(plot, index);
 }
 
 function readOut(plot, index) {
   let words = '';
   // Of many lines, the names stand beside them and the values only where somebody points.
+  const asked = pointed !== null || cursor !== null;
   if (count && index >= 0 && (pointed !== null || plot.series.length <= 3)) {
-    const at = index % KEPT, time = pointed === null ? null : times[at];
+    const at = index % KEPT, time = asked ? times[at] : null;
     const [mode, grade] = plot.lane ? plot.series.map(line => line.values[at]) : [];
     if (plot.lane) words = reading(time, `${MODES[mode] || '–'} · link ${LINK[grade] || '–'}`, [], '', 0);
     else words = reading(time, '', plot.series.map(line => [plot.series.length > 1 ? line.name : '', line.values[at]]), plot.unit, plot.digits);
@@ -189,12 +203,12 @@ function readOut(plot, index) {
   if (plot.value.textContent !== words) plot.value.textContent = words;
 }
 
-function drawLane(context, x, first, last, from, to, right) {
-  const names = ['mode', 'link'], tints = [['--offline', '--monitor', '--arming', '--command', '--stopping'], ['--stopping', '--arming', '--monitor', '--command']];
-  const words = [MODES, LINK];
-  names.forEach((name, row) => {
+const TINTS = [['--offline', '--monitor', '--arming', '--command', '--stopping'], ['--stopping', '--arming', '--monitor', '--command']];
+
+function drawLane(context, labels, x, first, last, from, to, right) {
+  [['mode', MODES], ['link', LINK]].forEach(([name, said], row) => {
     const top = 2 + row * 19, values = lane.series[row].values;
-    context.textAlign = 'right'; context.fillStyle = colour('--dim'); context.fillText(name, LEFT - 6, top + 8);
+    labels.put(name, [[LEFT - 6, top + 8, 'right']], colour('--dim'));
     let begin = first;
     for (let i = first; i < last; i++) {
       const end = i + 1 === last || values[(i + 1) % KEPT] !== values[i % KEPT];
@@ -202,41 +216,41 @@ function drawLane(context, x, first, last, from, to, right) {
       const value = values[i % KEPT], [a, b] = [Math.max(LEFT, x(times[begin % KEPT])), Math.min(right, x(times[Math.min(i + 1, last - 1) % KEPT]))];
       begin = i + 1;
       if (!(value >= 0)) continue;
-      context.fillStyle = colour(tints[row][value]);
+      context.fillStyle = colour(TINTS[row][value]);
       context.fillRect(a, top, Math.max(1, b - a), 16);
-      const word = words[row][value];
-      if (context.measureText(word).width + 8 < b - a) { context.textAlign = 'center'; context.fillStyle = colour('--strip'); context.fillText(word, (a + b) / 2, top + 8.5); }
+      const word = said[value];
+      if (context.measureText(word).width + 8 < b - a) labels.put(word, [[(a + b) / 2, top + 8.5, 'center']], colour('--strip'));
     }
   });
-  context.strokeStyle = colour('--bad'); context.fillStyle = colour('--bad'); context.lineWidth = 1.5;
+  context.strokeStyle = colour('--bad'); context.lineWidth = 1.5;
   marks.filter(mark => mark.time >= from && mark.time <= to).forEach(mark => {
-    const at = x(mark.time);
+    const at = x(mark.time), first = side(at, [LEFT, right]);
     context.beginPath(); context.moveTo(at, 0); context.lineTo(at, 44); context.stroke();
-    const to = side(at, [LEFT, right]);
-    context.textAlign = to < 0 ? 'right' : 'left'; context.fillText(mark.name, at + 4 * to, 49);
+    const places = [49, 62].flatMap(y => [first, -first].map(to => [at + 4 * to, y, to < 0 ? 'right' : 'left']));
+    labels.shortened(mark.name, places, colour('--bad'));
   });
 }
 
-function drawLines(plot, context, x, first, last, right, bottom, width) {
+function drawLines(plot, context, labels, x, first, last, right, bottom) {
   const [low, high] = range(plot, first, last), y = v => bottom - (v - low) / (high - low) * (bottom - TOP);
   const [levels, digits] = ticks([low, high], Math.max(2, plot.height / 34));
-  context.textAlign = 'right'; context.lineWidth = 1;
+  context.lineWidth = 1;
   levels.forEach(v => {
-    context.fillStyle = colour('--dim'); context.fillText(v.toFixed(digits), LEFT - 6, y(v));
+    labels.put(v.toFixed(digits), [[LEFT - 6, clamp(y(v), TOP + 1, bottom - 3), 'right']], colour('--dim'));
     context.beginPath(); context.moveTo(LEFT, y(v)); context.lineTo(right, y(v)); context.strokeStyle = colour(Math.abs(v) < 1e-9 ? '--line' : '--grid'); context.stroke();
   });
   context.save();
   context.beginPath(); context.rect(LEFT, 0, right - LEFT, plot.height); context.clip();
   marks.forEach(mark => { const at = x(mark.time); if (at >= LEFT && at <= right) { context.beginPath(); context.moveTo(at, TOP); context.lineTo(at, bottom); context.strokeStyle = colour('--bad'); context.globalAlpha = 0.5; context.stroke(); context.globalAlpha = 1; } });
-  // Of more points than the screen has columns, the lowest and highest of each column.
-  const stride = Math.max(1, Math.floor((last - first) / Math.max(1, right - LEFT)));
+  // Of more points than the screen has columns, the one farthest from the middle of each column.
+  const stride = Math.max(1, Math.floor((last - first) / Math.max(1, right - LEFT))), begin = first + (stride - first % stride) % stride;
   for (const line of plot.series) {
     context.beginPath(); context.strokeStyle = colour(line.tint); context.lineWidth = 1.8; context.setLineDash(line.dash);
     let pen = false;
-    for (let i = first; i < last; i += stride) {
+    for (let i = begin; i < last; i += stride) {
       let v = line.values[i % KEPT];
       for (let k = i + 1; k < Math.min(i + stride, last); k++) { const w = line.values[k % KEPT]; if (Math.abs(w - (low + high) / 2) > Math.abs(v - (low + high) / 2) || Number.isNaN(v)) v = w; }
-      const gap = i > first && times[i % KEPT] - times[(i - stride + KEPT) % KEPT] > 0.5 + stride * 0.03;
+      const gap = i > begin && times[i % KEPT] - times[(i - stride) % KEPT] > 0.5 + stride * 0.12;
       if (Number.isNaN(v) || gap) pen = false;
       if (Number.isNaN(v)) continue;
       if (pen) context.lineTo(x(times[i % KEPT]), y(v)); else context.moveTo(x(times[i % KEPT]), y(v));
@@ -247,76 +261,99 @@ function drawLines(plot, context, x, first, last, right, bottom, width) {
   context.restore();
   plot.limits.filter(([v]) => v >= low && v <= high).forEach(([v, name]) => {
     context.beginPath(); context.moveTo(LEFT, y(v)); context.lineTo(right, y(v)); context.strokeStyle = colour('--limit'); context.lineWidth = 1.5; context.setLineDash([7, 4]); context.stroke(); context.setLineDash([]);
-    context.textAlign = 'left'; context.fillStyle = colour('--limit'); if (name) context.fillText(name, LEFT + 6, y(v) - 8 < TOP ? y(v) + 9 : y(v) - 8);
+    if (name) labels.put(name, [-8, 9].map(by => [LEFT + 6, y(v) + by, 'left']), colour('--limit'), colour('--sheet'));
   });
-  // Each line's name at its end, pushed apart where they would overlap.
-  if (plot.series.length > 1 && last > first) {
-    const ends = plot.series.map(line => ({ line, v: line.values[(last - 1) % KEPT] })).filter(end => Number.isFinite(end.v)).map(end => ({ ...end, at: y(end.v) })).sort((a, b) => a.at - b.at);
-    ends.forEach((end, i) => { if (i) end.at = Math.max(end.at, ends[i - 1].at + 13); });
-    const over = ends.length ? ends[ends.length - 1].at - (bottom + 4) : 0;
-    if (over > 0) for (let i = ends.length - 1, most = bottom + 4; i >= 0; i--, most = ends[i + 1].at - 13) ends[i].at = Math.min(ends[i].at, most);
-    context.textAlign = 'left';
-    ends.forEach(({ line, at, v }) => {
-      context.strokeStyle = context.fillStyle = colour(line.tint);
-      context.lineWidth = 1; context.beginPath(); context.moveTo(right, y(v)); context.lineTo(right + 6, at); context.stroke();
-      context.fillText(line.name, right + 9, at);
-    });
-  }
+  if (plot.series.length > 1 && last > first) ends(plot, context, labels, y, last, right, bottom);
 }
 
-function figures() {
-  if (!status || !live) return;
-  text('robot', `${status.robot}${status.identity ? ` · ${status.identity}` : ''}`);
-  text('mode', status.mode);
-  style('mode', `big ${{ Command: 'good', Arming: 'warn', Stopping: 'warn', Offline: 'bad' }[status.mode] || ''}`);
-  text('mode-words', live.held_by || MODE_WORDS[status.mode] || '');
-  const low = LINK.indexOf(status.grade) < LINK.indexOf(status.grade_needed), tint = GRADES[status.grade] || 'none';
-  text('grade', status.grade === '-' ? 'none' : status.grade);
-  style('grade', `big ${low && tint === 'good' ? 'warn' : tint}`);
-  const lost = status.lost ? `, ${status.lost} lost` : '';
-  text('link-words', status.grade === '-' ? (status.trouble || 'no states') : `${status.grade_text}; ${status.rate_hz.toFixed(0)} states/s${lost}`);
-  const age = status.age_ms, limit = live.age_limit_ms, bar = document.querySelector('#age-bar i');
-  bar.style.width = `${Math.min(100, Math.max(0, (age || 0) / limit * 66.6)).toFixed(1)}%`;
-  bar.className = age > limit ? 'over' : '';
-  text('age-words', age === undefined || age === null ? (status.grade === '-' ? 'not connected' : 'no state yet') : `newest state ${age.toFixed(1)} ms old, limit ${limit} ms`);
-  text('robot-mode', status.robot_mode || status.krc_state || (status.identity ? 'connected' : 'not connected'));
-  const robot = [];
+// Each line's name at its end, pushed apart where they would overlap.
+function ends(plot, context, labels, y, last, right, bottom) {
+  const apart = labels.size + 1.5, [top, most] = [TOP + 1, bottom - 1];
+  const all = plot.series.map(line => ({ line, v: line.values[(last - 1) % KEPT] })).filter(end => Number.isFinite(end.v)).map(end => ({ ...end, at: y(end.v) })).sort((a, b) => a.at - b.at);
+  all.forEach((end, i) => { end.at = Math.max(end.at, i ? all[i - 1].at + apart : top); });
+  for (let i = all.length - 1, limit = most; i >= 0; i--, limit = all[i + 1].at - apart) all[i].at = Math.min(all[i].at, limit);
+  all.forEach(({ line, at, v }) => {
+    const tint = colour(line.tint);
+    if (!labels.shortened(line.name, [[right + 9, at, 'left']], tint)) return;
+    context.strokeStyle = tint; context.lineWidth = 1; context.beginPath(); context.moveTo(right, y(v)); context.lineTo(right + 6, at); context.stroke();
+  });
+}
+
+// What the figures say of a state, as far as it does not change with every state.
+function wordsOf(status, live) {
+  const low = LINK.indexOf(status.grade) < LINK.indexOf(status.grade_needed), tint = GRADES[status.grade] || 'none', robot = [];
   if (status.safety) robot.push(`safety ${status.safety}`);
   if (status.krc_quality) robot.push(`KRC quality ${status.krc_quality}`);
   if (live.speed_slider !== undefined) robot.push(`speed slider ${(live.speed_slider * 100).toFixed(0)} %`);
   else if (live.speed_scaling !== undefined) robot.push(`speed ${(live.speed_scaling * 100).toFixed(0)} % by slider and limiter`);
   if (live.program_state) robot.push(`program ${live.program_state.toLowerCase()}`);
-  text('robot-words', robot.join(' · '));
-  attention();
-  table();
+  return {
+    mode: status.mode, modeStyle: `big ${{ Command: 'good', Arming: 'warn', Stopping: 'warn', Offline: 'bad' }[status.mode] || ''}`, modeWords: live.held_by || MODE_WORDS[status.mode] || '',
+    grade: status.grade === '-' ? 'none' : status.grade, gradeStyle: `big ${low && tint === 'good' ? 'warn' : tint}`, gradeWords: status.grade === '-' ? (status.trouble || 'no states') : status.grade_text,
+    robotMode: status.robot_mode || status.krc_state || (status.identity ? 'connected' : 'not connected'), robotWords: robot.join(' · '),
+    ...attention(status, live),
+  };
 }
 
-function attention() {
+function attention(status, live) {
   const fault = live.latched, unmet = live.not_met;
-  if (fault) { text('attention', `Fault: ${fault.text}`); text('remedy', `${fault.remedy}; then reset, and start again`.replace(/[;,] (then )?(acknowledge|reset)(,? (and|then) (request|start))?; then reset/, '; then reset')); style('attention', 'big bad'); }
-  else if (status.trouble) { text('attention', 'Not connected to the robot'); text('remedy', status.trouble); style('attention', 'big bad'); }
-  else if (status.overrides_pendant) { text('attention', 'A stop at the pendant would be overridden'); text('remedy', 'stop here, by a stop input, or by the emergency stop'); style('attention', 'big warn'); }
-  else if (unmet.length) { text('attention', `Not ready: ${unmet[0].text}`); text('remedy', unmet[0].remedy + (unmet.length > 1 ? ` (and ${unmet.length - 1} more)` : '')); style('attention', 'big warn'); }
-  else { text('attention', status.mode === 'Monitor' ? 'Ready to command' : 'No fault'); text('remedy', ''); style('attention', 'big good'); }
+  if (fault) return { attention: `Fault: ${fault.text}`, remedy: `${fault.remedy}; then reset, and start again`.replace(/[;,] (then )?(acknowledge|reset)(,? (and|then) (request|start))?; then reset/, '; then reset'), attentionStyle: 'big bad' };
+  if (status.trouble) return { attention: 'Not connected to the robot', remedy: status.trouble, attentionStyle: 'big bad' };
+  if (status.overrides_pendant) return { attention: 'A stop at the pendant would be overridden', remedy: 'stop here, by a stop input, or by the emergency stop', attentionStyle: 'big warn' };
+  if (unmet.length) return { attention: `Not ready: ${unmet[0].text}`, remedy: unmet[0].remedy + (unmet.length > 1 ? ` (and ${unmet.length - 1} more)` : ''), attentionStyle: 'big warn' };
+  return { attention: status.mode === 'Monitor' ? 'Ready to command' : 'No fault', remedy: '', attentionStyle: 'big good' };
 }
 
-function table() {
-  const rows = document.querySelectorAll('#joint-table tbody tr');
-  const value = (values, i) => values && Number.isFinite(values[i]) ? degrees(values[i]).toFixed(2) : '–';
-  rows.forEach((row, i) => [value(status.q_actual, i), value(status.qd_actual, i), value(live.qd_command || status.qd_target, i)].forEach((words, k) => { const cell = row.cells[k + 1]; if (cell.textContent !== words) cell.textContent = words; }));
-  $('joint-table').dataset.stamp = status.controller_time === undefined ? '' : String(status.controller_time);
-  const tool = [];
-  if (status.tcp_pose) {
-    tool.push(`position  ${status.tcp_pose.slice(0, 3).map(v => (v * 1e3).toFixed(1)).join('  ')} mm`);
-    tool.push(`rotation vector  ${status.tcp_pose.slice(3).map(v => v.toFixed(3)).join('  ')} rad`);
-  }
-  if (live.tcp_force) tool.push(`force  ${live.tcp_force.map(v => v.toFixed(1)).join('  ')} N`);
+function figures() {
+  if (!count) return;
+  const index = shownIndex(), past = cursor !== null, said = past ? upTo(words, times[index % KEPT]).said : wordsOf(status, live);
+  const shape = robot && robot.shape, models = shape ? shape.models.join(' or ') : '', serial = robot && robot.serial ? `serial number ${robot.serial}` : '';
+  text('robot', [models, serial, status.robot, status.identity].filter(Boolean).join(' · '));
+  text('mode', said.mode); style('mode', said.modeStyle); text('mode-words', said.modeWords);
+  text('grade', said.grade); style('grade', said.gradeStyle);
+  const lost = status.lost ? `, ${status.lost} lost` : '', rate = past || status.grade === '-' ? '' : `; ${status.rate_hz.toFixed(0)} states/s${lost}`;
+  text('link-words', `${said.gradeWords}${rate}`);
+  const age = past ? plots[1].series[0].values[index % KEPT] : status.age_ms, limit = live.age_limit_ms, bar = document.querySelector('#age-bar i');
+  bar.style.width = `${Math.min(100, Math.max(0, (age || 0) / limit * 66.6)).toFixed(1)}%`;
+  bar.className = age > limit ? 'over' : '';
+  text('age-words', Number.isFinite(age) ? `newest state ${age.toFixed(1)} ms old, limit ${limit} ms` : status.grade === '-' ? 'not connected' : 'no state yet');
+  text('robot-mode', said.robotMode); text('robot-words', said.robotWords);
+  text('attention', said.attention); text('remedy', said.remedy); style('attention', said.attentionStyle);
+  table(index, past);
+}
+
+function table(index, past) {
+  const rows = document.querySelectorAll('#joint-table tbody tr'), of = plot => got(plot.series.map(line => line.values), index);
+  const written = v => Number.isFinite(v) ? number(v, 2) : '–', value = (values, i) => written(values && degrees(values[i]));
+  const columns = past ? [of(angles), of(speeds), got(kept.target, index).map(degrees)] : null;
+  rows.forEach((row, i) => (past ? columns.map(column => written(column[i])) : [value(status.q_actual, i), value(status.qd_actual, i), value(live.qd_command || status.qd_target, i)]).forEach((words, k) => { const cell = row.cells[k + 1]; if (cell.textContent !== words) cell.textContent = words; }));
+  $('joint-table').dataset.stamp = past || status.controller_time === undefined ? '' : String(status.controller_time);
+  text('tool-words', (past ? toolOf(index) : tool()).join('\n') || '–');
+}
+
+const poseWords = pose => [`position  ${pose.slice(0, 3).map(v => (v * 1e3).toFixed(1)).join('  ')} mm`, `rotation vector  ${pose.slice(3).map(v => v.toFixed(3)).join('  ')} rad`];
+const forceWords = force => `force  ${force.map(v => v.toFixed(1)).join('  ')} N`;
+
+// What is kept of the tool and the sensor at one state.
+function toolOf(index) {
+  const pose = known(got(kept.pose, index)), force = known(got(forces.series.map(line => line.values), index)), words = pose ? poseWords(pose) : [];
+  if (force) words.push(forceWords(force));
+  plots.filter(plot => plot.series.length === 1 && plot.series[0].used && plot !== plots[1]).forEach(plot => {
+    const v = plot.series[0].values[index % KEPT];
+    if (Number.isFinite(v)) words.push(plot === sensor ? `${plot.root.querySelector('h2').textContent}  ${v.toFixed(plot.digits)}` : `${plot.title.toLowerCase()}  ${v.toFixed(plot.digits)} ${plot.unit}`);
+  });
+  return words;
+}
+
+function tool() {
+  const tool = status.tcp_pose ? poseWords(status.tcp_pose) : [];
+  if (live.tcp_force) tool.push(forceWords(live.tcp_force));
   for (const name of new Set((live.values || []).map(value => value.name))) {
     const parts = live.values.filter(value => value.name === name && value.value !== null);
     if (parts.length) tool.push(`${name.replaceAll('_', ' ')}  ${parts.map(value => `${value.part ? `${value.part} ` : ''}${(value.value * scaled(value)).toFixed(2)} ${symbol(value)}`).join('  ')}`);
   }
   live.sources.forEach(source => tool.push(`sensor “${source.name}”  ${source.value ? (source.max <= 5 && source.value.length === 1 ? `${(source.value[0] * 1e3).toFixed(1)} mm` : source.value.map(v => v.toFixed(4)).join('  ')) : 'no reading yet'}${source.value ? `, ${source.age_ms.toFixed(0)} ms old (limit ${source.max_age_ms} ms)` : ''}`));
-  text('tool-words', tool.join('\n') || '–');
+  return tool;
 }
 
 function event(message) {
@@ -329,16 +366,18 @@ function event(message) {
   const newest = $('event-list').firstChild;
   if (message.kind === 'grade' && newest && newest.dataset.kind === 'grade' && message.time - newest.dataset.since < 10) {
     newest.dataset.times = Number(newest.dataset.times) + 1;
+    newest.dataset.at = message.time;
     newest.firstChild.textContent = `${message.time.toFixed(2)} s`;
     newest.lastChild.textContent = `${message.text} (change ${newest.dataset.times} within ${Math.max(1, Math.ceil(message.time - newest.dataset.since))} s)`;
     return;
   }
-  const item = document.createElement('li'), when = document.createElement('time'), words = document.createElement('span');
+  const item = document.createElement('li'), when = document.createElement('button'), words = document.createElement('span');
   item.className = fault ? 'fault' : ['transition', 'demo', 'grade'].includes(message.kind) ? 'change' : 'other';
   when.textContent = message.time === undefined ? '' : `${message.time.toFixed(2)} s`;
+  when.title = 'Show this moment';
   words.textContent = message.text;
   if (message.remedy) { const remedy = document.createElement('div'); remedy.className = 'remedy'; remedy.textContent = message.remedy; words.append(remedy); }
-  Object.assign(item.dataset, { kind: message.kind, since: message.time || 0, times: 1 });
+  Object.assign(item.dataset, { kind: message.kind, since: message.time || 0, at: message.time || 0, times: 1 });
   item.append(when, words);
   $('event-list').prepend(item);
   while ($('event-list').children.length > MOST_EVENTS) $('event-list').lastChild.remove();
@@ -351,11 +390,12 @@ function connection() {
   else if (closed) words = ['no reply from the program; reconnecting', 'waits'];
   else if (!status) words = ['waiting for the first state', 'waits'];
   else if (silent > 1500) words = [`no state for ${(silent / 1000).toFixed(0)} s`, 'waits'];
+  else if (cursor !== null) words = [`showing ${(latest() - cursor).toFixed(1)} s ago`, 'waits'];
   else if (held !== null) words = ['live, plots paused', 'lives'];
   text('connection', words[0]); style('connection', words[1]);
   if (page) {
     const times = (n, word) => `${n} ${word}${n === 1 ? '' : 's'}`;
-    text('counts', `${times(page.watching, 'page')} open · ${times(page.dropped, 'state')} dropped on this one, ${page.dropped_of_all} on all · ${times(page.refused, 'request')} refused · ${window.outrigger.frames} states shown`);
+    text('counts', `${times(page.watching, 'page')} open · ${times(page.dropped, 'state')} dropped on this one, ${page.dropped_of_all} on all · ${times(page.refused, 'request')} refused · ${window.outrigger.frames} states shown, ${window.outrigger.past} from before`);
   }
 }
 
@@ -369,10 +409,17 @@ function message(data) {
     window.outrigger.about = about; window.outrigger.ended = false;
     document.title = `Outrigger ${about.command}`;
     $('event-list').textContent = ''; marks = [];
-    if (joints.join() !== about.joints.join()) { count = 0; build(about); Arm.forget(); }
+    if (session !== about.session) { forget(); hold(null); build(about); Arm.forget(); session = about.session; robot = null; }
+  }
+  const of = found('robot');
+  if (of) {
+    window.outrigger.robot = robot = of;
+    Arm.model(of.shape || null);
+    if (of.shape && of.shape.models.length && window.outrigger.about) document.title = `${of.shape.models.join(' or ')} · Outrigger ${window.outrigger.about.command}`;
+    showArm();
   }
   lines.filter(line => line.type === 'event').forEach(event);
-  if (found('status') && found('live')) state(found('status'), found('live'));
+  if (found('status') && found('live')) state(found('status'), found('live'), Boolean(found('past')));
   if (found('end')) { window.outrigger.ended = true; source.close(); }
 }
 
@@ -383,19 +430,26 @@ source.onerror = () => { closed = true; };
 
 let plotted = 0, written = 0;
 function frame(now) {
-  Arm.draw();
+  Arm.draw(now);
   if (now - plotted > 40) {
     plotted = now;
     plots.filter(plot => plot.dirty && !plot.root.hidden).forEach(plot => { drawPlot(plot, ...shown()); plot.dirty = false; });
   }
-  if (now - written > 100) { written = now; figures(); connection(); }
+  if (now - written > 100) { written = now; figures(); connection(); tellMoment(); }
   window.outrigger.drawn += 1;
   requestAnimationFrame(frame);
 }
 requestAnimationFrame(frame);
 
 /* Buttons and keys. */
-function hold(at) { held = count ? at : null; $('pause').setAttribute('aria-pressed', String(held !== null)); $('pause').textContent = held === null ? 'Pause' : 'Resume'; redraw(); }
+// Holds the plots where they are; null lets them go on, and shows the newest state.
+function hold(at) { held = count ? at : null; if (held === null) cursor = null; paused(); }
+function paused() {
+  const still = held !== null;
+  $('pause').setAttribute('aria-pressed', String(still));
+  text('pause', still ? 'Resume' : 'Pause');
+  showArm(); redraw(); written = 0;
+}
 const pause = () => hold(held === null ? latest() : null);
 function zoom(factor) { const [from, to] = shown(); show(zoomed([from, to], from + (pointed ?? 0.5) * (to - from), factor, whole(), SHORTEST)); }
 function scheme(to) {
@@ -416,7 +470,10 @@ addEventListener('keydown', event => {
   const acts = {
     '+': () => zoom(0.5), '-': () => zoom(2), d: () => scheme(), '?': help, 0: Arm.reset,
     ArrowLeft: () => Arm.turn(-0.1, 0), ArrowRight: () => Arm.turn(0.1, 0),
+    ',': () => step(-STEP), '.': () => step(STEP), l: () => hold(null), Escape: () => hold(null),
   };
+  // The slider has arrows of its own.
+  if (event.target.id === 'cursor' && event.key.startsWith('Arrow')) return;
   // Up and down scroll, unless the picture is what keys are for.
   if (event.target.id === 'arm') Object.assign(acts, { ArrowUp: () => Arm.turn(0, 0.1), ArrowDown: () => Arm.turn(0, -0.1) });
   if (!onButton) acts[' '] = pause;

@@ -60,7 +60,7 @@ const wheeled = delta => Math.exp(clamp(delta, -300, 300) / 300);
 
 // Pointers over `element`. `chart` tells its ends on the screen (`edges`), its `shown` and `whole` span, and its `least` length; it is told
 // the time below the pointer or null (`point`), the stretch that is being dragged over or null (`drag`), a span to show, and whether as it
-// stands (`show`), and that all is wanted (`all`).
+// stands (`show`), and that all is wanted (`all`). A chart with `pick` is told the time at which somebody clicks or taps.
 function listen(element, chart) {
   const touches = new Map();
   let from = null, tapped = { timeStamp: -Infinity };
@@ -71,7 +71,7 @@ function listen(element, chart) {
     if (event.pointerType === 'mouse') { if (event.button === 0) from = at(event); return; }
     touches.set(event.pointerId, share(event));
     const twice = event.timeStamp - tapped.timeStamp < 350 && Math.hypot(event.clientX - tapped.clientX, event.clientY - tapped.clientY) < 30;
-    tapped = event;
+    tapped = twice ? { timeStamp: -Infinity } : event;
     if (twice && touches.size === 1) chart.all();
   });
   element.addEventListener('pointermove', event => {
@@ -85,9 +85,11 @@ function listen(element, chart) {
   });
   element.addEventListener('pointerup', event => {
     const [begin, to] = [from, at(event)], [left, right] = chart.edges();
+    const still = event.pointerType === 'mouse' ? begin !== null : touches.size === 1 && event.pointerId === tapped.pointerId && Math.hypot(event.clientX - tapped.clientX, event.clientY - tapped.clientY) < 8;
     from = null; chart.drag(null);
     // A stretch of a few pixels is a click.
     if (begin !== null && Math.abs(to - begin) / (chart.shown[1] - chart.shown[0]) * (right - left) > 8) chart.show(fitted([Math.min(begin, to), Math.max(begin, to)], chart.whole, chart.least), true);
+    else if (still && chart.pick) chart.pick(to);
   });
   ['pointerup', 'pointercancel', 'pointerleave'].forEach(name => element.addEventListener(name, event => touches.delete(event.pointerId)));
   element.addEventListener('pointerleave', () => { from = null; chart.drag(null); chart.point(null); });
