@@ -1,13 +1,16 @@
 //! The live page in a real browser.
 //!
 //! With `demo --web` the page shows the values that the controller sends, logs no error and contacts no other host.
-//! With `view` its memory does not grow. The charts of a report respond to the same mouse and touch gestures as the
+//! With `view` its memory does not grow, a page that is opened late has the curves from before, and its cursor shows
+//! earlier moments. No label covers another. The charts of a report respond to the same mouse and touch gestures as the
 //! plots of the page, and both draw the same ticks. Pictures of the page at three sizes and in two colour schemes are
 //! written to `target/tmp/page`.
 //!
 //! `OUTRIGGER_BROWSER_SECONDS` sets for how long the memory is observed: 120 s by default, 1800 s in the nightly run.
 
 mod driver;
+mod labels;
+mod past;
 #[expect(dead_code, unused_imports, reason = "the report pages of `outrigger` use the rest")]
 #[path = "../../../port-linux/cli/src/report/plot/mod.rs"]
 mod plot;
@@ -126,6 +129,7 @@ fn watched() {
             looks_well(&browser, (size, width, height), scheme, &folder);
         }
     }
+    labels::do_not_collide(&browser);
     let complaints = browser.log("browser");
     assert!(complaints.is_empty(), "the console has {complaints:?}");
     let mut requests = 0;
@@ -144,6 +148,7 @@ fn watched() {
     drop(demo);
     says_that_it_is_over(&browser);
     reports_heed_pointers(&browser, &folder);
+    past::is_shown(&browser);
     does_not_grow(&browser);
 }
 
