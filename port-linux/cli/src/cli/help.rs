@@ -32,10 +32,11 @@ Examples:
   outrigger doctor arm.toml --ros2 --domain 7 --peer 192.168.1.30";
 
 pub(super) const VIEW_HELP: &str = "\
-Reads only; nothing is sent to the robot, and nothing can be sent from the page. It prints an address: open it in any \
+Reads only: the robot gets no command, and nothing can be sent from the page. It prints an address: open it in any \
 browser of this machine, as often as you like. The page shows up to 60 states a second: the arm in 3D, joint angles and \
 speeds, the age of the newest state with the limit that ends commanding, how good the link is, force and speed slider, \
-and what happened with what to do about it. ? on the page explains its words and keys.
+and what happened with what to do about it. Opened late, it has the last 30 s; a bar below shows any moment of the last \
+ten minutes again. ? on the page explains its words and keys. The arm's serial number is read from the dashboard server.
 
 The page needs no network: it asks this process and nobody else. Unless --web says otherwise, only this machine reaches \
 it. With --web and another address of this machine, whoever reaches that address can watch, without a password; use \
