@@ -33,7 +33,7 @@ pub(crate) use self::companion_threads::Counting;
 pub use self::companion_threads::Ends;
 pub use self::companion_threads::RunningCompanions;
 #[cfg(feature = "record")]
-pub use self::recording::Recording;
+pub use self::recording::{Recording, arm_of};
 pub use self::view::{Frame, SessionView, Settled};
 pub use self::view_slot::Shown;
 pub use self::view_slot::Views;

@@ -13,7 +13,7 @@ use super::read_options::{Zero, number, quoted, short};
 use super::{LONGEST, Motion, MotionError, Reading, Row, of_rows};
 
 /// The names of a UR's joints, base first. Each may have a prefix.
-const UR: [&str; 6] =
+pub(crate) const UR: [&str; 6] =
     ["shoulder_pan_joint", "shoulder_lift_joint", "elbow_joint", "wrist_1_joint", "wrist_2_joint", "wrist_3_joint"];
 
 /// The fields that contain the trajectory or its points: in a goal, and in MoveIt's plan responses, results and

@@ -37,6 +37,8 @@ pub use self::controller_move::MoveProgress;
 pub use self::controller_move::MoveRequest;
 pub use self::controller_move::MoveStep;
 pub(crate) use self::controller_move::{MoveExecutor, Off, is_within};
+#[cfg(feature = "record")]
+pub(crate) use self::json::UR as UR_JOINTS;
 pub use self::motion_start::Start;
 pub(crate) use self::motion_start::{SAME, rests};
 pub(crate) use self::motion_thinning::thinned;

@@ -5,6 +5,9 @@ use outrigger_wire::fields::{FieldVisitor, Group, Value};
 use outrigger_wire::robot::{Generation, Pose, RobotMode, SafetyMode};
 use serde::Serialize;
 
+/// The name of the arm's base frame.
+pub(super) const BASE: &str = "base";
+
 /// The fields that states of ports 30003 and 30004 share, as they are recorded.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct State {
@@ -101,6 +104,12 @@ impl State {
         vectors(&fields, visitor);
     }
 
+    /// Returns the joint positions \[rad\] and speeds \[rad/s\] of the state, as far as it contains them.
+    pub(super) fn positions_and_speeds(&self) -> Option<(&[f64], &[f64])> {
+        let velocity = self.velocity.as_ref().map_or(&[] as &[f64], |velocity| velocity);
+        self.position.as_ref().map(|position| (position.as_slice(), velocity))
+    }
+
     /// Passes the tool centre point to `visitor`: pose as position \[m\] and rotation vector \[rad\], speed \[m/s,
     /// rad/s\], force and torque \[N, Nm\].
     pub(super) fn tool(&self, visitor: &mut dyn FieldVisitor) {
@@ -127,7 +136,7 @@ pub(super) fn pose_in_frame(nanos: u64, pose: &Pose, visitor: &mut dyn FieldVisi
 
 fn draw(position: [f64; 3], rotation: [f64; 3], nanos: u64, visitor: &mut dyn FieldVisitor) {
     timestamp(nanos, visitor);
-    visitor.field("frame_id", Value::Text(b"base"));
+    visitor.field("frame_id", Value::Text(BASE.as_bytes()));
     visitor.begin("pose", Group::Record);
     visitor.begin("position", Group::Record);
     for (name, value) in ["x", "y", "z"].into_iter().zip(position) {
@@ -175,7 +184,7 @@ pub(super) fn timestamp(nanos: u64, visitor: &mut dyn FieldVisitor) {
 }
 
 /// Converts a rotation vector \[rad\] to a quaternion x, y, z, w.
-fn quaternion(vector: [f64; 3]) -> [f64; 4] {
+pub(super) fn quaternion(vector: [f64; 3]) -> [f64; 4] {
     let angle = vector.iter().map(|v| v * v).sum::<f64>().sqrt();
     // The limit of sin(angle / 2) / angle at zero is 1/2.
     let factor = if angle < 1e-9 { 0.5 } else { (angle / 2.0).sin() / angle };

@@ -1,8 +1,5 @@
 //! Writes each entry of a feed: as fields, under names that both state ports share, as log lines, and as bytes.
 
-use std::io::{Seek, Write};
-
-use mcap::McapError;
 use outrigger_core::engine::krc::pose_of;
 use outrigger_core::link::Figures;
 use outrigger_core::mode::Mode;
@@ -12,45 +9,77 @@ use outrigger_wire::primary::{self, MessageKind, RobotMessagePayload};
 use outrigger_wire::robot::SoftwareVersion;
 use outrigger_wire::time::{Duration, Instant};
 
+use super::arm_frames::ArmGeometry;
+use super::channels::{Channels, Level, Sink};
 use super::common_values::{Io, Modes, State, pose_in_frame};
-use super::file::{File, Level};
+use super::foxglove::{Joints, frame_transforms, joint_states, scene, scene_example};
 use crate::feed::recorded::{CONFIGURATION, ENGINE, raw_topic, sent_topic};
-use crate::feed::{Entry, EntryContent, Message, Streams, WireFormat, name_of};
+use crate::feed::{Entry, EntryContent, Item, Message, Streams, WireFormat, name_of};
 use crate::show::Notice;
 
-/// The recording that is being written, and the decoder of the controller's streams.
-pub(super) struct Recording<'m, W: Write + Seek> {
-    file: File<W>,
+/// The interval of messages that pictures are drawn from: joints by name, and frames of the arm's links.
+const PICTURE: Duration = Duration::from_micros(33_333);
+/// The interval at which the shape of the arm is written, and data that is written on change is repeated for readers
+/// that connect at any time.
+const REPEAT: Duration = Duration::from_secs(1);
+
+/// The data of a session as channels in a [`Sink`], and the decoder of the controller's streams.
+pub struct SessionChannels<'m, S: Sink> {
+    file: Channels<S>,
     streams: Streams<'m>,
     /// The port whose robot states are written to the topics that both state ports share. `None` until a state
     /// arrives, at the start and after a loss of that connection.
     source: Option<u16>,
-    /// The modes, and the inputs and outputs (`io`), that were last written to the recording. Modes, inputs and outputs
-    /// are written when they change.
-    modes: Option<Modes>,
-    io: Option<Io>,
-    /// The time of the previous entry of the feed in the recording.
+    written: Written,
+    /// The time of the previous entry of the feed.
     at: Instant,
 }
 
-impl<'m, W: Write + Seek> Recording<'m, W> {
-    pub(super) const fn new(file: File<W>, streams: Streams<'m>) -> Self {
-        Self { file, streams, source: None, modes: None, io: None, at: Instant::ZERO }
+/// The data that was last written to the channels that all sources of states share, and the times at which the next is
+/// due.
+struct Written {
+    /// Modes, inputs and outputs are written when they change.
+    modes: Option<Modes>,
+    io: Option<Io>,
+    arm: ArmGeometry,
+    picture_due: Instant,
+    repeat_due: Instant,
+}
+
+impl<'m, S: Sink> SessionChannels<'m, S> {
+    /// Creates the channels of a session in `sink`. `origin` is the time at which the process's clock started, since
+    /// 1970 \[ns\]. Frames of the arm are written once `arm` knows its geometry.
+    pub fn new(sink: S, origin: u64, arm: ArmGeometry, streams: Streams<'m>) -> Self {
+        let written = Written { modes: None, io: None, arm, picture_due: Instant::ZERO, repeat_due: Instant::ZERO };
+        Self { file: Channels::new(sink, origin), streams, source: None, written, at: Instant::ZERO }
     }
 
-    pub(super) const fn file(&mut self) -> &mut File<W> {
-        &mut self.file
+    /// Returns the destination of the channels.
+    pub const fn sink(&mut self) -> &mut S {
+        self.file.sink()
     }
 
-    /// Writes to the recording that this many entries of the feed were lost.
-    pub(super) fn lost(&mut self, lost: u64) -> Result<(), McapError> {
-        self.streams.lost();
-        let text = format!("{lost} entries lost: the file could not be written as fast");
-        self.file.log(Level::Warning, self.at, "recorder", &text)
+    /// Returns the number of messages written, and their size before compression \[B\].
+    pub const fn written(&self) -> (u64, u64) {
+        self.file.written()
     }
 
-    /// Writes an entry of the feed (traffic or an event of the session) to the recording, decoded where possible.
-    pub(super) fn entry(&mut self, entry: &Entry) -> Result<(), McapError> {
+    /// Writes an item of the session's feed, decoded where possible: an entry, or the number of entries lost.
+    ///
+    /// # Errors
+    /// Returns the reason why the sink does not take it.
+    pub fn item(&mut self, item: &Item) -> Result<(), S::Error> {
+        match item {
+            Item::Entry(entry) => self.entry(entry),
+            Item::Lost(lost) => {
+                self.streams.lost();
+                let text = format!("{lost} entries lost: they were not taken as fast");
+                self.file.log(Level::Warning, self.at, "recorder", &text)
+            }
+        }
+    }
+
+    fn entry(&mut self, entry: &Entry) -> Result<(), S::Error> {
         let at = entry.at;
         self.at = at;
         match &entry.what {
@@ -79,8 +108,8 @@ impl<'m, W: Write + Seek> Recording<'m, W> {
         }
     }
 
-    fn received(&mut self, at: Instant, port: u16, bytes: &[u8], first_start: Option<usize>) -> Result<(), McapError> {
-        let Self { file, streams, source, modes, io, .. } = self;
+    fn received(&mut self, at: Instant, port: u16, bytes: &[u8], first_start: Option<usize>) -> Result<(), S::Error> {
+        let Self { file, streams, source, written: shared, .. } = self;
         let format = WireFormat::of(port);
         let topic = format.and_then(WireFormat::states);
         let mut written = Ok(());
@@ -91,10 +120,10 @@ impl<'m, W: Write + Seek> Recording<'m, W> {
                         // Only a stream of states delivers these messages.
                         let (Some(format), Some(topic)) = (format, topic) else { return };
                         let first = !format.is_partial() && *source.get_or_insert(port) == port;
-                        write_state(file, topic, at, &message, first.then_some((modes, io)))
+                        write_state(file, topic, at, &message, first.then_some(&mut *shared))
                     }
                     Message::Fri(measurement) => {
-                        topic.map_or(Ok(()), |topic| write_measurement(file, topic, at, measurement))
+                        topic.map_or(Ok(()), |topic| write_measurement(file, topic, at, measurement, shared))
                     }
                     Message::RtdeText(text) => {
                         file.log(Level::Info, at, "rtde", &primary::Text(text.message).to_string())
@@ -117,7 +146,7 @@ impl<'m, W: Write + Seek> Recording<'m, W> {
         self.file.raw(&topic, at, bytes.get(taken.from..).unwrap_or_default())
     }
 
-    fn notice(&mut self, notice: &Notice) -> Result<(), McapError> {
+    fn notice(&mut self, notice: &Notice) -> Result<(), S::Error> {
         // The controller's own text is in the log already, from the bytes that contained it.
         if notice.kind == "report" {
             return Ok(());
@@ -130,7 +159,7 @@ impl<'m, W: Write + Seek> Recording<'m, W> {
     }
 
     /// Writes the mode of the session and the figures of its link.
-    fn link(&mut self, at: Instant, mode: Mode, figures: &Figures) -> Result<(), McapError> {
+    fn link(&mut self, at: Instant, mode: Mode, figures: &Figures) -> Result<(), S::Error> {
         let fields = |age: Option<Duration>, visitor: &mut dyn FieldVisitor| {
             let ms = |span: Duration| Value::F64(span.as_secs_f64() * 1e3);
             visitor.field("mode", Value::Text(mode.name().as_bytes()));
@@ -157,15 +186,15 @@ impl<'m, W: Write + Seek> Recording<'m, W> {
 
 /// Writes a state with all fields of its port. For one of the ports, also writes it under the names that both ports
 /// share.
-fn write_state<W: Write + Seek>(
-    file: &mut File<W>,
+fn write_state<S: Sink>(
+    file: &mut Channels<S>,
     topic: &str,
     at: Instant,
     message: &Message<'_>,
-    shared: Option<(&mut Option<Modes>, &mut Option<Io>)>,
-) -> Result<(), McapError> {
+    shared: Option<&mut Written>,
+) -> Result<(), S::Error> {
     file.message(topic, topic.trim_start_matches('/'), at, &|visitor| message.visit_state(visitor))?;
-    let Some((modes, io)) = shared else { return Ok(()) };
+    let Some(shared) = shared else { return Ok(()) };
     let mut state = State::default();
     message.visit_state(&mut state);
     file.message("/joint_states", "joint_states", at, &|visitor| state.joints(visitor))?;
@@ -174,22 +203,56 @@ fn write_state<W: Write + Seek>(
         let nanos = file.nanos(at);
         file.message("/tool_pose", "foxglove.PoseInFrame", at, &|visitor| state.pose_in_frame(nanos, visitor))?;
     }
-    if modes.replace(state.modes) != Some(state.modes) {
+    // Before the picture, which sets the time of the next repetition.
+    let repeated = S::REPEATS && at >= shared.repeat_due;
+    if shared.modes.replace(state.modes) != Some(state.modes) || repeated {
         file.message("/modes", "modes", at, &|visitor| state.modes.visit(visitor))?;
     }
-    if io.replace(state.io) != Some(state.io) {
+    if shared.io.replace(state.io) != Some(state.io) || repeated {
         file.message("/io", "io", at, &|visitor| state.io.visit(visitor))?;
+    }
+    let Some((position, velocity)) = state.positions_and_speeds() else { return Ok(()) };
+    write_picture(file, at, &Joints { position, velocity, effort: &[] }, shared)
+}
+
+/// Writes the joints by name and the frames of the links, if they are due, and each second the shape of the arm.
+fn write_picture<S: Sink>(
+    file: &mut Channels<S>,
+    at: Instant,
+    joints: &Joints<'_>,
+    shared: &mut Written,
+) -> Result<(), S::Error> {
+    if at < shared.picture_due {
+        return Ok(());
+    }
+    // Follows a fixed schedule, unless it is behind by more than one message.
+    let next = shared.picture_due + PICTURE;
+    shared.picture_due = if next < at { at + PICTURE } else { next };
+    let nanos = file.nanos(at);
+    file.message("/joints", "foxglove.JointStates", at, &|visitor| joint_states(nanos, joints, visitor))?;
+    let repeats = at >= shared.repeat_due;
+    if repeats {
+        shared.repeat_due = at + REPEAT;
+    }
+    let Some(arm) = shared.arm.at(at) else { return Ok(()) };
+    let Some(frames) = arm.transforms(joints.position) else { return Ok(()) };
+    let transforms = |visitor: &mut dyn FieldVisitor| frame_transforms(nanos, &frames, visitor);
+    file.message("/transforms", "foxglove.FrameTransforms", at, &transforms)?;
+    let channel = file.described("/arm", "foxglove.SceneUpdate", &scene_example)?;
+    if repeats {
+        file.described_message(channel, at, &|visitor| scene(nanos, &arm.sticks, visitor))?;
     }
     Ok(())
 }
 
 /// Writes a measurement of a KRC with all fields, and its joints and tool under the names that all robots share.
-fn write_measurement<W: Write + Seek>(
-    file: &mut File<W>,
+fn write_measurement<S: Sink>(
+    file: &mut Channels<S>,
     topic: &str,
     at: Instant,
     measurement: &Measurement<'_>,
-) -> Result<(), McapError> {
+    shared: &mut Written,
+) -> Result<(), S::Error> {
     file.message(topic, topic.trim_start_matches('/'), at, &|visitor| measurement.visit(visitor))?;
     file.message("/joint_states", "joint_states", at, &|visitor| {
         visitor.field("position", Value::F32s(&measurement.msr_jnt_pos()));
@@ -197,6 +260,8 @@ fn write_measurement<W: Write + Seek>(
         visitor.field("torque", Value::F32s(&measurement.msr_jnt_trq()));
         visitor.field("external_torque", Value::F32s(&measurement.est_ext_jnt_trq()));
     })?;
+    let (position, effort) = (measurement.msr_jnt_pos().map(f64::from), measurement.msr_jnt_trq().map(f64::from));
+    write_picture(file, at, &Joints { position: &position, velocity: &[], effort: &effort }, shared)?;
     let pose = pose_of(&measurement.msr_cart_pos());
     let finite = pose.position.iter().chain(&pose.rotation).all(|value| value.is_finite());
     let nanos = file.nanos(at);
@@ -208,12 +273,12 @@ fn write_measurement<W: Write + Seek>(
 
 /// Writes a message of a UR's primary interface with its fields: a robot message, also as a log line if it is for
 /// people, or program variables with their values. Other kinds are not written here.
-fn write_primary<W: Write + Seek>(
-    file: &mut File<W>,
+fn write_primary<S: Sink>(
+    file: &mut Channels<S>,
     at: Instant,
     message: &primary::Message<'_>,
     software: Option<SoftwareVersion>,
-) -> Result<(), McapError> {
+) -> Result<(), S::Error> {
     // Of an incomplete message the fields before its end are written. The raw stream has its bytes.
     let visit = |visitor: &mut dyn FieldVisitor| {
         let _ = message.visit(software, visitor);

@@ -3,6 +3,10 @@
 //! recordings.
 
 #[cfg(feature = "record")]
+mod arm_frames;
+#[cfg(feature = "record")]
+mod channels;
+#[cfg(feature = "record")]
 mod common_values;
 #[cfg(feature = "record")]
 mod entry_writer;
@@ -10,11 +14,19 @@ pub mod fallbacks;
 #[cfg(feature = "record")]
 mod file;
 #[cfg(feature = "record")]
+mod foxglove;
+#[cfg(feature = "record")]
 mod recorder;
 #[cfg(feature = "record")]
 mod schema;
 #[cfg(all(test, feature = "record"))]
 mod tests;
 
+#[cfg(feature = "record")]
+pub use self::arm_frames::ArmGeometry;
+#[cfg(feature = "record")]
+pub use self::channels::Sink;
+#[cfg(feature = "record")]
+pub use self::entry_writer::SessionChannels;
 #[cfg(feature = "record")]
 pub use self::recorder::{Recorder, can_create};

@@ -9,10 +9,11 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::entry_writer::Recording;
+use super::arm_frames::ArmGeometry;
+use super::entry_writer::SessionChannels;
 use super::file::File;
 use crate::exit::Failure;
-use crate::feed::{Item, Progress, Reader, Streams, stream_memory};
+use crate::feed::{Progress, Reader, Streams, stream_memory};
 use crate::host::clock::{Clock, utc_now};
 use crate::host::worker::{Joined, Worker};
 use mcap::McapError;
@@ -29,19 +30,26 @@ pub struct Recorder {
 }
 
 impl Recorder {
-    /// Creates the file and starts to write the entries of `reader`. `robot` is the robot's address, for the file's
-    /// metadata.
+    /// Creates the file and starts to write the entries of `reader`, with frames of the arm once `arm` knows its
+    /// geometry. `robot` is the robot's address, for the file's metadata.
     ///
     /// # Errors
     /// Returns [`Failure::BadInput`] if the file exists or cannot be created, or if no thread can be started.
-    pub fn start(path: &Path, reader: Reader, clock: Clock, robot: &str, compressed: bool) -> Result<Self, Failure> {
+    pub fn start(
+        path: &Path,
+        reader: Reader,
+        arm: ArmGeometry,
+        clock: Clock,
+        robot: &str,
+        compressed: bool,
+    ) -> Result<Self, Failure> {
         let created = create(path)?;
         let progress = Arc::new(Progress::default());
         let (shared, robot, origin) = (Arc::clone(&progress), robot.to_owned(), clock.origin_unix_nanos());
         let begun = utc_now();
         let work = move || {
             let facts = [("robot", robot), ("begun", begun)];
-            if let Err(error) = record(BufWriter::new(created), reader, compressed, origin, &facts, &shared) {
+            if let Err(error) = record(BufWriter::new(created), reader, arm, (compressed, origin), &facts, &shared) {
                 shared.fail(words(&error));
             }
         };
@@ -121,31 +129,28 @@ fn words(error: &McapError) -> String {
 pub(super) fn record<W: Write + Seek>(
     to: W,
     mut reader: Reader,
-    compressed: bool,
-    origin: u64,
+    arm: ArmGeometry,
+    (compressed, origin): (bool, u64),
     facts: &[(&str, String)],
     progress: &Progress,
 ) -> Result<(), McapError> {
     let mut memory = stream_memory();
     let Some(streams) = Streams::new(&mut memory) else { return Ok(()) };
-    let mut file = File::begin(to, compressed, origin)?;
+    let mut file = File::begin(to, compressed)?;
     file.facts("recording", facts)?;
-    let mut recording = Recording::new(file, streams);
+    let mut channels = SessionChannels::new(file, origin, arm, streams);
     while let Some(item) = reader.next_blocking() {
-        match item {
-            Item::Entry(entry) => recording.entry(&entry)?,
-            Item::Lost(lost) => recording.lost(lost)?,
-        }
-        let (messages, bytes) = recording.file().written();
+        channels.item(&item)?;
+        let (messages, bytes) = channels.written();
         progress.note(messages, bytes, reader.lost());
     }
-    let (messages, bytes) = recording.file().written();
+    let (messages, bytes) = channels.written();
     let summary = [
         ("ended", utc_now()),
         ("messages", messages.to_string()),
         ("bytes_before_compression", bytes.to_string()),
         ("entries_lost", reader.lost().to_string()),
     ];
-    recording.file().facts("summary", &summary)?;
-    recording.file().finish()
+    channels.sink().facts("summary", &summary)?;
+    channels.sink().finish()
 }

@@ -10,7 +10,7 @@ use crate::json;
 ///
 /// It contains the fields of that message. Later messages may have additional fields, and may lack some.
 pub(super) fn schema_of(title: &str, visit: &dyn Fn(&mut dyn FieldVisitor)) -> String {
-    let mut shape = Shape { open: vec![(String::new(), Node::Record(vec![]))] };
+    let mut shape = Shape { open: vec![(String::new(), Node::Record(None, vec![]))] };
     visit(&mut shape);
     while shape.open.len() > 1 {
         shape.end();
@@ -35,7 +35,8 @@ enum Node {
     Value(&'static str, Option<&'static str>),
     /// An array of values of this JSON type in a message, with their unit if it is known.
     Array(&'static str, Option<&'static str>),
-    Record(Vec<(String, Self)>),
+    /// A group of fields, with the title by which Foxglove recognizes a time or a duration.
+    Record(Option<&'static str>, Vec<(String, Self)>),
     /// A list of groups of fields. The first item describes all of them.
     List(Option<Box<Self>>),
 }
@@ -59,6 +60,8 @@ enum Keywords<'n> {
         unit: Option<&'static str>,
     },
     Record {
+        #[serde(skip_serializing_if = "Option::is_none")]
+        title: Option<&'static str>,
         #[serde(rename = "type")]
         word: &'static str,
         #[serde(serialize_with = "json::members")]
@@ -74,7 +77,7 @@ impl Node {
                 let items = Some(Box::new(Keywords::Value { word, unit: None }));
                 Keywords::Array { word: "array", items, unit: *unit }
             }
-            Self::Record(properties) => Keywords::Record { word: "object", properties },
+            Self::Record(title, properties) => Keywords::Record { title: *title, word: "object", properties },
             Self::List(item) => {
                 let items = item.as_ref().map(|item| Box::new(item.keywords()));
                 Keywords::Array { word: "array", items, unit: None }
@@ -97,7 +100,7 @@ struct Shape {
 impl Shape {
     fn add(&mut self, name: &str, node: Node) {
         match self.open.last_mut() {
-            Some((_, Node::Record(fields))) => fields.push((name.to_owned(), node)),
+            Some((_, Node::Record(_, fields))) => fields.push((name.to_owned(), node)),
             Some((_, Node::List(item @ None))) => *item = Some(Box::new(node)),
             _ => {}
         }
@@ -121,7 +124,14 @@ impl FieldVisitor for Shape {
 
     fn begin(&mut self, name: &str, group: Group) {
         let node = match group {
-            Group::Record => Node::Record(vec![]),
+            Group::Record => {
+                let title = match name {
+                    "timestamp" => Some("time"),
+                    "lifetime" => Some("duration"),
+                    _ => None,
+                };
+                Node::Record(title, vec![])
+            }
             Group::List => Node::List(None),
         };
         self.open.push((name.to_owned(), node));

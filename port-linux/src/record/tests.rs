@@ -3,10 +3,13 @@
 use std::io::{self, Cursor, Seek, SeekFrom, Write};
 use std::sync::{Arc, Mutex};
 
+use outrigger_core::kinematics::{DhParameters, KinematicChain};
 use outrigger_wire::primary::{RobotMessage, RobotMessagePayload, Text};
 use outrigger_wire::realtime::Repr;
+use outrigger_wire::robot::{Pose, RobotModel};
 use outrigger_wire::time::Instant;
 
+use super::arm_frames::ArmGeometry;
 use super::recorder::{can_create, record};
 use crate::feed::{Feed, Progress, Tap};
 
@@ -49,7 +52,9 @@ impl Recorded {
     fn of(feed: Feed, reader: crate::feed::Reader) -> Self {
         drop(feed);
         let disk = Disk::default();
-        record(disk.clone(), reader, true, ORIGIN, &[("robot", "here".into())], &Progress::default()).unwrap();
+        let chain = KinematicChain::new(DhParameters::of(RobotModel::Ur5e), &Pose::default());
+        let arm = ArmGeometry::of_chain(move || Some(chain));
+        record(disk.clone(), reader, arm, (true, ORIGIN), &[("robot", "here".into())], &Progress::default()).unwrap();
         let bytes = disk.bytes.lock().unwrap().get_ref().clone();
         let messages = mcap::MessageStream::new(&bytes).unwrap().map(|message| {
             let message = message.unwrap();
@@ -120,6 +125,31 @@ fn a_state_is_written_with_every_field_and_its_bytes_come_out_as_they_were() {
 }
 
 #[test]
+fn joints_by_name_and_frames_come_thirty_times_and_the_shape_once_a_second_at_any_rate_of_states() {
+    for cycle_millis in [2, 8] {
+        let feed = Feed::new(8192);
+        let (reader, mut tap) = (feed.reader(), Tap::new(feed.clone()));
+        tap.opened(at(1), 30_003);
+        let states = (0..10_000).step_by(cycle_millis);
+        states.for_each(|millis| tap.received(at(1_000 + millis), &packet(0.25)));
+        drop(tap);
+        let recorded = Recorded::of(feed, reader);
+        let counts = ["/joints", "/transforms", "/arm"].map(|topic| recorded.on(topic).len());
+        assert!(counts[0] == counts[1] && (298..=302).contains(&counts[0]), "{counts:?} at {cycle_millis} ms");
+        assert!((9..=11).contains(&counts[2]), "{counts:?} at {cycle_millis} ms");
+        let joints = recorded.text("/joints");
+        assert!(
+            joints.contains(r#""joints":[{"name":"shoulder_pan_joint","position":0.25,"velocity":0.0},"#),
+            "{joints:.300}"
+        );
+        let (from, to) = (r#""parent_frame_id":"base","child_frame_id":"link_1","#, r#""child_frame_id":"tool","#);
+        let frames = recorded.text("/transforms");
+        assert!(frames.contains(from) && frames.contains(to), "{frames:.300}");
+        assert_eq!(recorded.text("/arm").lines().next().expect("a scene").matches("\"frame_locked\":true").count(), 7);
+    }
+}
+
+#[test]
 fn what_was_lost_to_a_slow_disk_is_counted_logged_and_leaves_whole_messages() {
     let feed = Feed::new(16);
     let (reader, mut tap) = (feed.reader(), Tap::new(feed.clone()));
@@ -150,7 +180,7 @@ fn a_full_disk_ends_the_recording_with_the_reason_and_holds_nobody_up() {
         tap.received(at(n * 2), &packet(n as f64 * 0.002));
     }
     let disk = Disk { room: Some(300_000), ..Disk::default() };
-    let failure = record(disk, reader, false, ORIGIN, &[], &Progress::default()).unwrap_err();
+    let failure = record(disk, reader, ArmGeometry::unknown(), (false, ORIGIN), &[], &Progress::default()).unwrap_err();
     assert!(matches!(failure, mcap::McapError::Io(_)), "{failure}");
     tap.received(at(5_000), &packet(10.0));
 }
@@ -225,7 +255,9 @@ fn every_message_fits_its_own_schema_also_before_the_first_state() {
         topics.push(message.channel.topic.clone());
     }
     assert_eq!(topics.iter().filter(|topic| *topic == "/link").count(), 2);
-    assert!(topics.iter().any(|topic| topic == "/joint_states") && topics.iter().any(|topic| topic == "/log"));
+    for expected in ["/joint_states", "/log", "/joints", "/transforms", "/arm", "/tool_pose"] {
+        assert!(topics.iter().any(|topic| topic == expected), "{expected} is not in {topics:?}");
+    }
     let link = recorded.text("/link");
     assert!(link.contains(r#""age_ms":2.0"#) && !link.contains("null"), "{link}");
 }
