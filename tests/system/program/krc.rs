@@ -226,7 +226,10 @@ fn is_read(recording: &Path) {
     let table = outrigger(&["export", shown(recording), "--csv", "-"]);
     assert_eq!(table.status.code(), Some(0), "{}", String::from_utf8_lossy(&table.stderr));
     let table = String::from_utf8_lossy(&table.stdout).into_owned();
-    assert!(table.starts_with("arrival_time,send_seq_count,") && table.contains(",msr_jnt_pos_6,"), "{table:.200}");
+    assert!(
+        table.starts_with("t,arrival_time_s,send_seq_count,") && table.contains(",msr_jnt_pos_6_rad,"),
+        "{table:.200}"
+    );
     assert_eq!(table.lines().count(), of("\"msr_jnt_pos\":[") + 1);
     std::fs::remove_file(recording).expect("it is there");
 }

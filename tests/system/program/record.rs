@@ -89,11 +89,18 @@ fn a_table_has_a_row_per_state_and_a_column_per_number() {
     assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
     let table = std::fs::read_to_string(&csv).expect("the table");
     let rows: Vec<Vec<&str>> = table.lines().map(|line| line.split(',').collect()).collect();
-    assert_eq!(rows[0][..4], ["arrival_time", "message_size", "time", "q_target_0"]);
-    assert!(rows[0].contains(&"tool_vector_5") && rows[0].contains(&"digital_input_bits"), "{:?}", rows[0]);
+    assert_eq!(rows[0][..5], ["t", "arrival_time_s", "message_size", "time_s", "q_target_0_rad"]);
+    assert!(rows[0].contains(&"tool_vector_5_rad") && rows[0].contains(&"digital_input_bits"), "{:?}", rows[0]);
     assert!(rows.len() > 60 && rows.iter().all(|row| row.len() == rows[0].len()), "{} rows", rows.len());
-    let times: Vec<f64> = rows[1..].iter().map(|row| row[2].parse().expect("a time")).collect();
+    let times: Vec<f64> = rows[1..].iter().map(|row| row[3].parse().expect("a time")).collect();
     assert!(times.windows(2).all(|pair| (pair[1] - pair[0] - 0.008).abs() < 1e-9), "{times:?}");
+    let number = |row: usize, column: usize| rows[row][column].parse::<f64>().expect("a time");
+    let (first, last) = (1, rows.len() - 1);
+    assert!(
+        rows[first][0] == "0.000000" && rows.is_sorted_by_key(|row| row[0].parse::<f64>().ok()),
+        "t begins at zero"
+    );
+    assert!((number(last, 0) - (number(last, 1) - number(first, 1))).abs() < 2e-6, "{:?}", rows[last]);
 }
 
 #[test]
@@ -106,8 +113,10 @@ fn every_variable_of_rtde_is_recorded_beside_30003_and_makes_the_table() {
     assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
     let table = std::fs::read_to_string(&csv).expect("the table");
     let (head, rows) = table.split_once('\n').expect("a head");
-    assert!(head.starts_with("arrival_time,timestamp,"), "{head}");
-    for column in ["actual_q_5", "actual_TCP_pose_0", "safety_status", "payload_cog_2", "output_double_register_0"] {
+    assert!(head.starts_with("t,arrival_time_s,timestamp_s,"), "{head}");
+    for column in
+        ["actual_q_5_rad", "actual_TCP_pose_0_m", "safety_status", "payload_cog_2_m", "output_double_register_0"]
+    {
         assert!(head.split(',').any(|name| name == column), "{column} is none of {head}");
     }
     assert!(rows.lines().count() > 200, "{} rows", rows.lines().count());

@@ -9,6 +9,7 @@ and the last. Output and requests for actions are those of `judge.py`.
 import csv
 import itertools
 import math
+import re
 import struct
 import subprocess
 import sys
@@ -48,6 +49,9 @@ TOPICS = {
 }
 # The names of columns of port 30003 on a CB2, and the corresponding names of RTDE.
 OLD = {"q_actual": "actual_q", "qd_actual": "actual_qd", "i_actual": "actual_current", "tool_vector": "actual_TCP_pose", "tcp_force": "actual_TCP_force"}
+
+# The unit at the end of a column's name.
+UNIT = re.compile("_(rad_s2|rad_s|rad|m_s2|m_s|kg_m2|kg_m_s|kg|degC|Nm|mA|ms|N|A|V|J|m|s)$")
 
 # Fields that do not change in this test.
 STILL = ("name", "header.frame_id", "flag_states", "analog_in_states", "tool_voltage_48v", "tool_mode", "tool_temperature",
@@ -244,7 +248,7 @@ def recorded(outrigger, recording, port):
     subprocess.run([outrigger, "export", recording, "--csv", table, "--port", port], check=True)
     with open(table, newline="") as file:
         lines = csv.reader(file)
-        header = next(lines)
+        header = [UNIT.sub("", name) for name in next(lines)]
         parts = [name.rpartition("_") for name in header]
         header = [f"{OLD[head]}_{tail}" if head in OLD else name for name, (head, _, tail) in zip(header, parts)]
         check(len(set(header)) == len(header), f"columns of one name: {sorted(name for name in header if header.count(name) > 1)}")

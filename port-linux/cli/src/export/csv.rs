@@ -6,8 +6,11 @@ use std::io::{self, Write};
 
 use outrigger_wire::fields::{FieldVisitor, Group, Value};
 
-/// The name of the first column of an exported table, the time at which a robot state arrived \[s since 1970\].
-const ARRIVAL: &str = "arrival_time";
+use super::units::with_unit;
+
+/// The names of the first columns of an exported table: the time since the first robot state \[s\], and the time at which
+/// a state arrived \[s since 1970\].
+const TIMES: [&str; 2] = ["t", "arrival_time"];
 
 /// A table of the robot's states in CSV that is being written.
 pub(super) struct Table<W: Write> {
@@ -18,11 +21,13 @@ pub(super) struct Table<W: Write> {
     line: String,
     rows: u64,
     unplaced: u64,
+    /// The time at which the first robot state arrived \[ns since 1970\].
+    begin: u64,
 }
 
 impl<W: Write> Table<W> {
     pub(super) fn new(to: W) -> Self {
-        Self { to, columns: HashMap::new(), cells: vec![], line: String::new(), rows: 0, unplaced: 0 }
+        Self { to, columns: HashMap::new(), cells: vec![], line: String::new(), rows: 0, unplaced: 0, begin: 0 }
     }
 
     /// Returns the number of states that were written to the table as rows.
@@ -36,16 +41,20 @@ impl<W: Write> Table<W> {
         self.unplaced
     }
 
-    /// Adds a row for a robot state that arrived `nanos` ns after 1970 began. The first state determines the columns; a
-    /// column that a later state lacks is empty.
+    /// Adds a row for a robot state that arrived `nanos` ns after 1970 began. The first state determines the columns, and
+    /// the time zero of `t`; a column that a later state lacks is empty.
     pub(super) fn row(&mut self, nanos: u64, visit: &dyn Fn(&mut dyn FieldVisitor)) -> io::Result<()> {
         if self.rows == 0 {
             let mut names = vec![];
             visit(&mut Columns { each: &mut |name, _| names.push(name.to_owned()), open: vec![] });
             // Some names are taken from the recording. Characters are replaced so that each name is one cell of one
             // line.
-            let head: Vec<String> = names.iter().map(|name| name.replace(breaks_a_cell, "_")).collect();
-            writeln!(self.to, "{ARRIVAL},{}", head.join(","))?;
+            let named = |name: &str| with_unit(&name.replace(breaks_a_cell, "_"));
+            let [zero, arrival] = TIMES;
+            let head: Vec<String> =
+                std::iter::once(arrival).chain(names.iter().map(String::as_str)).map(named).collect();
+            writeln!(self.to, "{zero},{}", head.join(","))?;
+            self.begin = nanos;
             self.columns = names.iter().enumerate().map(|(n, name)| (name.clone(), n)).collect();
             self.cells = vec![String::new(); names.len()];
         }
@@ -58,7 +67,11 @@ impl<W: Write> Table<W> {
         visit(&mut Columns { each: &mut each, open: vec![] });
         self.line.clear();
         // Writing to a `String` cannot fail.
-        let _ = write!(self.line, "{}.{:06}", nanos / 1_000_000_000, nanos / 1_000 % 1_000_000);
+        let since = nanos.saturating_sub(self.begin);
+        for (place, nanos) in [since, nanos].into_iter().enumerate() {
+            let comma = if place == 0 { "" } else { "," };
+            let _ = write!(self.line, "{comma}{}.{:06}", nanos / 1_000_000_000, nanos / 1_000 % 1_000_000);
+        }
         for cell in &self.cells {
             self.line.push(',');
             self.line.push_str(cell);
@@ -169,17 +182,21 @@ mod tests {
     fn the_page_has_the_columns_of_30003_and_no_others() {
         use outrigger_wire::realtime::{Packet, SIZES};
         let documented = documented();
+        let mut units: Vec<&str> = super::super::units::suffixes().collect();
+        units.sort_by_key(|unit| std::cmp::Reverse(unit.len()));
         let mut seen = vec![];
         for size in SIZES {
             let mut bytes = vec![0; size];
             bytes[..4].copy_from_slice(&i32::try_from(size).unwrap().to_be_bytes());
             let packet = Packet::new_checked(&bytes).unwrap();
             let (text, _) = table(&[&|visitor| packet.visit(visitor)]);
-            for column in text.lines().next().unwrap().split(',').skip(1) {
+            for column in text.lines().next().unwrap().split(',').skip(2) {
+                let unit = units.iter().find(|unit| column.ends_with(&format!("_{unit}")));
+                let plain = unit.map_or(column, |unit| &column[..column.len() - unit.len() - 1]);
                 // Each number of a vector has a column, including `reserved_820_0`.
-                let name = match column.strip_prefix("reserved_") {
+                let name = match plain.strip_prefix("reserved_") {
                     Some(_) => "reserved_OFFSET",
-                    None => column.trim_end_matches(|c: char| c.is_ascii_digit() || c == '_'),
+                    None => plain.trim_end_matches(|c: char| c.is_ascii_digit() || c == '_'),
                 };
                 assert!(documented.iter().any(|known| known == name), "{column} is not on the page");
                 seen.push(name.to_owned());
@@ -187,6 +204,29 @@ mod tests {
         }
         let missing: Vec<_> = documented.iter().filter(|name| !seen.contains(name)).collect();
         assert_eq!(missing, [""; 0], "on the page, and no column");
+    }
+
+    #[test]
+    fn the_page_has_the_units_of_the_columns_of_30003() {
+        let page = include_str!("../../../docs/recording-reference.md");
+        let table = page.split("| fields of 30003 | unit |").nth(1).expect("the table");
+        let mut compared = 0;
+        for row in table.lines().skip(2).take_while(|line| line.starts_with('|')) {
+            let [_, fields, units, ..] = row.split('|').collect::<Vec<_>>()[..] else { panic!("{row}") };
+            let fields: Vec<&str> = fields.split('`').skip(1).step_by(2).collect();
+            let units: Vec<&str> = units.trim().split(", ").collect();
+            for (number, field) in fields.iter().enumerate() {
+                // One unit for each field, or one for all of them; of a vector the first.
+                let unit = if units.len() == fields.len() { units[number] } else { units[0] };
+                let unit = unit.split([';', ' ']).next().unwrap_or_default();
+                let Some(suffix) = super::super::units::suffix(unit) else { continue };
+                let (scalar, vector) = (with_unit(field), with_unit(&format!("{field}_0")));
+                let named = scalar == format!("{field}_{suffix}") || vector == format!("{field}_0_{suffix}");
+                assert!(named, "{field} has the unit {unit} on the page; the column is {scalar} or {vector}");
+                compared += 1;
+            }
+        }
+        assert!(compared > 25, "{compared} fields");
     }
 
     type State<'a> = &'a dyn Fn(&mut dyn FieldVisitor);
@@ -210,7 +250,7 @@ mod tests {
             visitor.field("bits", Value::Mask(5));
             visitor.field("name", Value::Text(b"a\"b,c\n"));
         }]);
-        assert_eq!(text, "arrival_time,time,q_0,q_1,bits,name\n1.500000,1.5,0.25,NaN,5,\"a\"\"b,c\"\n");
+        assert_eq!(text, "t,arrival_time_s,time_s,q_0,q_1,bits,name\n0.000000,1.500000,1.5,0.25,NaN,5,\"a\"\"b,c\"\n");
         assert_eq!(unplaced, 0);
     }
 
@@ -220,7 +260,7 @@ mod tests {
             visitor.field("a,b\"c\nd\u{1b}", Value::F64(1.0));
             visitor.field("q", Value::F64s(&[2.0]));
         }]);
-        assert_eq!(text, "arrival_time,a_b_c_d_,q_0\n1.500000,1,2\n");
+        assert_eq!(text, "t,arrival_time_s,a_b_c_d_,q_0\n0.000000,1.500000,1,2\n");
     }
 
     #[test]
@@ -232,7 +272,10 @@ mod tests {
         let less: State<'_> = &|visitor| visitor.field("time", Value::F64(2.0));
         let other: State<'_> = &|visitor| visitor.field("extra", Value::F64(3.0));
         let (text, unplaced) = table(&[full, less, other]);
-        assert_eq!(text, "arrival_time,time,mode\n1.500000,1,7\n1.502000,2,\n1.504000,,\n");
+        assert_eq!(
+            text,
+            "t,arrival_time_s,time_s,mode\n0.000000,1.500000,1,7\n0.002000,1.502000,2,\n0.004000,1.504000,,\n"
+        );
         assert_eq!(unplaced, 1);
     }
 }

@@ -1,6 +1,7 @@
 //! The command `outrigger export`: writes a recording as a table, or as the bytes that it was made from.
 
 mod csv;
+mod units;
 
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
