@@ -83,6 +83,9 @@ pub(crate) struct MonitorArgs {
     /// Source of states: auto, realtime (30003) or rtde (30004)
     #[arg(long, value_name = "SOURCE", default_value = "auto", value_parser = parse_states)]
     pub states: StatesFrom,
+    /// Serve the live data for Foxglove, read-only; without a PORT at 127.0.0.1:8765, or another port of the loopback
+    #[arg(long, value_name = "[ADDR:]PORT", num_args = 0..=1, require_equals = false, default_missing_value = "", value_parser = parse_web)]
+    pub foxglove: Option<Web>,
     /// One JSON object per line instead of text
     #[arg(short = 'j', long)]
     pub json: bool,
@@ -140,6 +143,9 @@ pub(crate) struct RunArgs {
     /// Show the run live on a page in a browser; without a PORT at 127.0.0.1:8750, or another port of the loopback
     #[arg(long, value_name = "[ADDR:]PORT", num_args = 0..=1, require_equals = false, default_missing_value = "", value_parser = parse_web)]
     pub web: Option<Web>,
+    /// Serve the live data for Foxglove, read-only; without a PORT at 127.0.0.1:8765, or another port of the loopback
+    #[arg(long, value_name = "[ADDR:]PORT", num_args = 0..=1, require_equals = false, default_missing_value = "", value_parser = parse_web)]
+    pub foxglove: Option<Web>,
     /// End after this many seconds
     #[arg(long = "duration", alias = "seconds", value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..), hide = true)]
     pub seconds: Option<u64>,
@@ -273,8 +279,8 @@ fn parse_socket(text: &str, host: Ipv4Addr) -> Result<SocketAddr, String> {
     })
 }
 
-/// The argument of `--web`: the address of the page that shows a run live in a browser. `None` selects the default
-/// address.
+/// The argument of `--web` and of `--foxglove`: the address of a page or server that shows a session live. `None`
+/// selects the default address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Web(pub Option<SocketAddr>);
 

@@ -119,6 +119,7 @@ Examples:
   outrigger monitor 192.168.56.101
   outrigger monitor 127.0.0.1:40000 --duration 10
   outrigger monitor 127.0.0.1 --json | jq .grade
+  outrigger monitor 127.0.0.1 --foxglove                 live data for Foxglove, at ws://127.0.0.1:8765
   outrigger monitor 192.168.0.20 --kind krc
   outrigger monitor 127.0.0.1 --kind krc --listen 127.0.0.1:49940 --json | jq .krc_quality")]
     Monitor(MonitorArgs),
@@ -201,6 +202,7 @@ Examples:
   outrigger run half-turn.toml
   outrigger run half-turn.toml --robot 127.0.0.1:40000 --json | tail -n 1
   outrigger run half-turn.toml --web
+  outrigger run half-turn.toml --foxglove
   outrigger run krc-swing.toml --record swing.mcap")]
     Run(RunArgs),
     /// Execute a motion from a file, or move to one target. This moves the robot
@@ -320,8 +322,8 @@ Examples:
     Record(RecordArgs),
     /// Export a table, or the bytes of a port, from a recording
     #[command(after_help = "\
-The table has one row per state and the specification's names as columns, vectors as name_0, name_1 ..., in the \
-units of port-linux/docs/recording-reference.md; arrival_time is in seconds since 1970. pandas and PlotJuggler open it. \
+The table has one row per state and the specification's names as columns, vectors as name_0, name_1 ..., with the \
+unit at the end (actual_q_0_rad). t begins at zero; arrival_time_s is in seconds since 1970. pandas and PlotJuggler open it. \
 The bytes are exactly those received, for `decode` or for tests of a parser.
 
 Examples:

@@ -18,6 +18,7 @@ use crate::args::{
     CheckConfigArgs, ControllerArgs, Kind, MonitorArgs, RecordArgs, ReplayArgs, RunArgs, STATES_OF_A_KRC, ViewArgs, Web,
 };
 use crate::doctor::{self, DoctorArgs};
+use crate::foxglove::OnFoxglove;
 use crate::moves::{self, By, MoveArgs};
 use crate::page::OnPage;
 use crate::serve::Readers;
@@ -59,12 +60,12 @@ fn look(robot: &RobotAddress, args: &ControllerArgs, states: StatesFrom) -> Resu
 /// Runs `outrigger monitor`.
 ///
 /// # Errors
-/// [`Failure::Usage`] for options that this kind of controller does not have, [`Failure::Connection`] if there never
-/// was a session.
+/// [`Failure::Usage`] for options that this kind of controller does not have, [`Failure::BadInput`] if the address of
+/// --foxglove is not available, [`Failure::Connection`] if there never was a session.
 pub(crate) fn monitor(args: &MonitorArgs) -> Outcome {
     match look(&args.robot, &args.controller, args.states)? {
-        ReadOnly::Ur(controller, config) => look_at_ur(controller, config, &monitor::look(args)),
-        ReadOnly::Krc(controller, config) => look_at_krc(controller, config, &monitor::look(args)),
+        ReadOnly::Ur(controller, config) => look_at_ur(controller, config, &monitor::look(args)?),
+        ReadOnly::Krc(controller, config) => look_at_krc(controller, config, &monitor::look(args)?),
     }
 }
 
@@ -254,7 +255,7 @@ fn run_with(args: &RunArgs, joins: Option<&Joins>) -> Outcome {
 }
 
 /// Returns the companions of a run, which work beside its control loop: a recording, readers over TCP, a ROS 2 node, a
-/// page in a browser, as far as they are requested.
+/// page in a browser, a server for Foxglove, as far as they are requested.
 fn companions<const N: usize, C: Vendor<N>>(
     run: &RunSettings,
     (serve, ros): (&ServeSettings, &RosSettings),
@@ -284,6 +285,9 @@ fn companions<const N: usize, C: Vendor<N>>(
     let (_, _, _, _) = (ros, controller, joins, force);
     if let Some(Web(at)) = args.web {
         companions.push(Arc::new(OnPage::new("run", at)));
+    }
+    if let Some(Web(at)) = args.foxglove {
+        companions.push(Arc::new(OnFoxglove::new("run", at)?));
     }
     Ok(companions)
 }

@@ -18,6 +18,7 @@ mod dispatch;
 mod doctor;
 mod example;
 mod export;
+mod foxglove;
 #[cfg(fuzzing)]
 #[doc(hidden)]
 pub mod fuzzing;

@@ -49,7 +49,7 @@ impl Ros2Args {
         }
         let states = (self.states != StatesFrom::default()).then_some(self.states);
         let (robot, record, web, seconds) = (None, None, None, None);
-        Ok(RunArgs { config: path.to_owned(), robot, record, web, seconds, states, json: self.json })
+        Ok(RunArgs { config: path.to_owned(), robot, record, web, foxglove: None, seconds, states, json: self.json })
     }
 }
 

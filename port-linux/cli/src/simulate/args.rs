@@ -14,7 +14,7 @@ use outrigger_sim::service::Service;
 use outrigger_sim::surface::Surface;
 use outrigger_wire::robot::{RobotModel, SoftwareVersion};
 
-use crate::args::{parse_loopback, parse_model};
+use crate::args::{Web, parse_loopback, parse_model, parse_web};
 
 /// The arguments of `outrigger sim ur`.
 #[derive(Args, Clone, Debug)]
@@ -94,6 +94,9 @@ pub(crate) struct SimUrArgs {
     /// output goes to standard error
     #[arg(long)]
     pub ready: bool,
+    /// Serve the live data for Foxglove, read-only; without a PORT at 127.0.0.1:8765, or another port of the loopback
+    #[arg(long, value_name = "[ADDR:]PORT", num_args = 0..=1, require_equals = false, default_missing_value = "", value_parser = parse_web)]
+    pub foxglove: Option<Web>,
     /// End after this many seconds
     #[arg(long = "duration", alias = "seconds", value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..))]
     pub seconds: Option<u64>,

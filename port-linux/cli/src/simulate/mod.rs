@@ -23,6 +23,8 @@ use serde::Serialize;
 use tokio::sync::mpsc::unbounded_channel;
 
 use self::output_limiter::Journal;
+use crate::args::Web;
+use crate::foxglove::{Bound, Simulated};
 #[cfg(feature = "ros2")]
 use crate::ros2::Scripts;
 use outrigger::exit::{Failure, Outcome};
@@ -48,6 +50,7 @@ pub(crate) fn run(args: &SimUrArgs) -> Outcome {
     let controller = Controller::new(options.clone()).map_err(|error| Failure::Usage(error.to_string()))?;
     let served: Vec<Port> = Port::ALL.into_iter().filter(|port| controller.has_port(*port)).collect();
     let server = bind(controller, args).map_err(|error| bind_failure(&error))?;
+    let foxglove = args.foxglove.map(|Web(at)| Bound::at(at)).transpose()?;
     let sensor = args.distance_to.map(distance_sensor::Sensor::to).transpose()?;
     let mut show = show(args.ready);
     let ports: Vec<String> = served.iter().map(|port| server.address(*port).port().to_string()).collect();
@@ -73,6 +76,13 @@ pub(crate) fn run(args: &SimUrArgs) -> Outcome {
     }
     let running = Arc::new(in_real_time(&mut show, || server.spawn())?);
     running.controller().keep_events();
+    let foxglove = match foxglove {
+        Some(bound) => {
+            show.text(bound.announced());
+            Some(Simulated::start(bound, &running, options.model)?)
+        }
+        None => None,
+    };
     #[cfg(feature = "ros2")]
     let scripts = args.scripts.ros.then(|| Scripts::join(&args.scripts, Arc::clone(&running))).transpose()?;
     if args.ready {
@@ -91,6 +101,7 @@ pub(crate) fn run(args: &SimUrArgs) -> Outcome {
     });
     #[cfg(feature = "ros2")]
     scripts.map(Scripts::finish);
+    drop(foxglove);
     let now = running.controller().now();
     drop(running);
     journal.summary(now).into_iter().for_each(|line| show.text(line));
