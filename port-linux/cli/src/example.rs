@@ -56,6 +56,7 @@ const EXAMPLES: &[Example] = examples! {
     "ros2/arm.urdf.xacro" "ROS 2: the robot of control.launch.xml, commanded by topics"
     "ros2/cost.py" "Python: processor time of `outrigger ros2`"
     "ros2/readers.py" "Python: many readers of joint states, for cost.py"
+    "foxglove-layout.json" "Foxglove: a layout for a recording or live data: arm, joints, force, modes, log"
     "half-turn.sh" "shell: half-turn.toml on simulated controllers of five versions"
     "krc-periods.sh" "shell: krc-swing.toml at several periods, with tables of both sides"
     "turnaround-trace.sh" "shell: turnaround of the demo against a trace of its system calls"
