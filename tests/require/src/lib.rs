@@ -140,7 +140,8 @@ const THUMB: [&str; 2] = ["thumbv7em-none-eabihf", "thumbv8m.main-none-eabihf"];
 pub const NIGHTLY: &str = "nightly-2026-05-20";
 
 /// The name of the Python environment with the third-party clients; `.ci/versions` has the same name.
-const CLIENTS: &str = "urx-0.11.0+ur_rtde-1.6.5+mcap-1.6.0+cyclonedds-11.0.1+rosbags-0.11.9";
+const CLIENTS: &str =
+    "urx-0.11.0+ur_rtde-1.6.5+mcap-1.6.0+cyclonedds-11.0.1+rosbags-0.11.9+foxglove-sdk-0.30.3+websockets-17.4";
 
 /// Returns the root of the workspace.
 #[must_use]

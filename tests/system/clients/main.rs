@@ -17,6 +17,7 @@
 mod commands;
 mod contact;
 mod control;
+mod foxglove;
 mod library;
 
 use std::collections::BTreeMap;
@@ -437,6 +438,18 @@ fn main() -> ExitCode {
         }),
         test("mcap_reads_a_recording_of_a_cb2_with_1_8", &[Need::Python], || {
             reads_a_recording(SoftwareVersion::new(1, 8));
+        }),
+        test("foxgloves_own_package_reads_a_recording_of_an_e_series_with_5_15", &[Need::Python], || {
+            foxglove::reads_a_recording(SoftwareVersion::new(5, 15), true);
+        }),
+        test("foxgloves_own_package_reads_a_recording_of_a_cb2_with_1_8", &[Need::Python], || {
+            foxglove::reads_a_recording(SoftwareVersion::new(1, 8), false);
+        }),
+        test("a_client_by_foxgloves_specification_reads_live_data_beside_bad_clients", &[Need::Python], || {
+            foxglove::reads_live_data_beside_bad_clients(SoftwareVersion::new(5, 15));
+        }),
+        test("a_client_by_foxgloves_specification_reads_the_simulator", &[Need::Python], || {
+            foxglove::reads_live_data_of_the_simulator();
         }),
         test("a_reader_of_fri_reads_every_measurement_of_the_simulated_krc", &[Need::FriClient], || {
             reads_measurements_of_a_krc();

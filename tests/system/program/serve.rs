@@ -104,6 +104,48 @@ fn served() {
     assert!(replayed.status.success() && text.contains("gave the same"), "{text}{why}");
 }
 
+/// Checks that the lines of `port-linux/docs/recording-reference.md` for PlotJuggler's UDP server, which cannot be run here,
+/// send each state as a datagram with one JSON object, as its parser for JSON takes it.
+#[test]
+fn each_state_is_a_datagram_for_plotjuggler() {
+    let page = include_str!("../../../port-linux/docs/recording-reference.md");
+    let (_, rest) = page.split_once("| python3 -c '").expect("the lines for PlotJuggler");
+    let (script, _) = rest.split_once("'\n").expect("their end");
+    let plotjuggler = UdpSocket::bind("127.0.0.1:0").expect("a free port");
+    plotjuggler.set_read_timeout(Some(Duration::from_secs(10))).expect("a socket");
+    let port = plotjuggler.local_addr().expect("an address").port().to_string();
+    let script = script.replace("9870", &port);
+
+    let configuration = folder("plotjuggler").join("served.toml");
+    std::fs::write(&configuration, CONFIGURATION).expect("a file");
+    let options = Options { q: [0.1, -1.2, -1.3, -1.4, 1.5, 0.6], ..Options::default() };
+    let truth = options.q;
+    let controller = Controller::new(options).expect("the default arm");
+    let server = Server::bind_from(controller, Ipv4Addr::LOCALHOST.into(), 52_000).expect("free ports");
+    let server = server.spawn().expect("a thread");
+    let robot = format!("127.0.0.1:{}", server.port_base());
+    let Serving { mut child, mut operator, said, address } =
+        serving(&configuration, &["--robot".as_ref(), robot.as_ref()]);
+    let lines = std::os::fd::OwnedFd::from(TcpStream::connect(address).expect("a place"));
+    let mut python = Command::new("python3").args(["-c", &script]).stdin(lines).spawn().expect("Python");
+
+    let (mut bytes, mut times) = (vec![0; 65_536], vec![]);
+    while times.len() < 500 {
+        let count = plotjuggler.recv(&mut bytes).expect("a datagram");
+        let state: serde_json::Value = serde_json::from_slice(&bytes[..count]).expect("one JSON object");
+        // States of 30004 name them otherwise.
+        let Some(q) = state.get("q_actual") else { continue };
+        let q: Vec<f64> = serde_json::from_value(q.clone()).expect("numbers");
+        assert!(q.iter().zip(truth).all(|(a, b)| (a - b).abs() < 1e-9), "{q:?}");
+        times.push(state["time"].as_f64().expect("the field for the time"));
+    }
+    assert!(times.is_sorted() && times[499] - times[0] > 0.9, "{times:?}");
+    operator.write_all(b"quit\n").expect("it reads");
+    drop(said.last());
+    assert_eq!(child.wait().expect("it ends").code(), Some(0));
+    assert!(python.wait().expect("it ends").success(), "it ends with the server");
+}
+
 /// The number of states for which the run commands.
 const COMMANDED: usize = 3_000;
 
