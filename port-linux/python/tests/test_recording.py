@@ -110,7 +110,7 @@ def test_fields_are_selected_and_wrong_names_are_errors(recording):
         "pose.position.z",
     ]
     with pytest.raises(KeyError, match="no channel .*it has .*joint_states"):
-        recording.columns("joints")
+        recording.columns("nothing")
     with pytest.raises(KeyError, match="no field .nonsense"):
         recording.columns("tool", ["pose", "nonsense"])
 
