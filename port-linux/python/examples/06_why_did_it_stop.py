@@ -23,12 +23,21 @@ def main(address: str) -> None:
         except (Stopped, Rejected):
             why = robot.why_stopped()
             print("stopped:", why)
-            while robot.not_ready and why.latched:
-                print("not ready:", "; ".join(robot.not_ready))
-                time.sleep(1.0)
-                if robot.state is not None and not robot.state.qd.any():
-                    robot.reset()
+            recover(robot)
         print("ready to go on")
+
+
+def recover(robot: Robot) -> None:
+    """Unlocks a protective stop and resets the fault. A person has to look for the cause first."""
+    while robot.not_ready:
+        print("not ready:", "; ".join(robot.not_ready))
+        time.sleep(2.0)
+        try:
+            if "PROTECTIVE_STOP" in robot.dashboard("safetymode"):
+                robot.dashboard("unlock protective stop")
+            robot.reset()
+        except (Rejected, Stopped) as error:
+            print("not yet:", error)
 
 
 if __name__ == "__main__":

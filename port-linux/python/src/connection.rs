@@ -1,20 +1,19 @@
-//! The connection to a robot: the open session, and the calls that wait for its control loop.
+//! The connection to a robot: its session, the right to command it, stops, and the replacement of the session.
 //!
 //! | rule | place |
 //! |---|---|
 //! | No mutex is held while a call waits, or while the interpreter's lock is taken. | [`Connection::with`] |
 //! | One call at a time commands the arm. | [`Connection::turn`] |
-//! | A call that began before a stop commands nothing after it. | [`Turn::check`] |
+//! | A call that began before a stop commands nothing after it. | [`Turn::check`], [`Connection::stop`] |
 //! | A call that ends by an error after it commanded the arm releases it, unless the request was rejected. | [`Connection::commanding`] |
+//! | The session of a law is replaced before anything else commands the arm. | [`Connection::commanding`] |
+//! | A fault that nobody has reset prevents motions, whichever session it ended. | [`Connection::attempt`] |
 
-use std::sync::MutexGuard;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use outrigger::core::law::Forwarding;
-use outrigger::core::mode::{ClientNumber, Epoch, Mode};
-use outrigger::motion::MotionStage;
-use outrigger::motion::requested_motion::MotionRequest;
+use outrigger::core::mode::Mode;
 use outrigger::requests::{Decided, RequestKind, Status};
 use outrigger::{Failure, Reason};
 use pyo3::exceptions::PyTimeoutError;
@@ -22,34 +21,56 @@ use pyo3::prelude::*;
 
 use crate::error::{ConnectionFailed, Rejected, Stopped, exception, of_failure};
 use crate::process_bound::ProcessBound;
-use crate::session::Session;
+use crate::session::{Asked, Report, Session};
 
 /// The interval at which a waiting call looks for news and for Ctrl-C.
 pub(crate) const LOOK: Duration = Duration::from_millis(5);
 /// The time for the first state to arrive. The library ends a session without one after 10 s.
 const CONNECT: Duration = Duration::from_secs(12);
-/// The time for the preconditions of commanding to be met.
-const READY: Duration = Duration::from_secs(10);
 /// The time for the control loop to decide on a request. Some decisions take 10 s.
 const DECIDE: Duration = Duration::from_secs(12);
-/// The time for the arm to be at rest before freedrive or force mode.
-const SETTLE: Duration = Duration::from_secs(2);
 /// The time for the arm to be at rest after a stop.
-const REST: Duration = Duration::from_secs(10);
+pub(crate) const REST: Duration = Duration::from_secs(10);
+/// The time for the replacement of a session by another call.
+const REPLACE: Duration = Duration::from_secs(60);
+/// The time for a script to end after a stop.
+const SCRIPT: Duration = Duration::from_secs(20);
+/// The measured speed of a joint below which an arm counts as being at rest [rad/s].
+const STILL: f32 = 0.01;
 
 /// The connection to a robot. Its session is open until [`close`](Self::close).
 pub(crate) struct Connection<const N: usize> {
-    session: ProcessBound<Session<N>>,
+    session: ProcessBound<Arc<Session<N>>>,
     /// Starts the session that observes the arm and makes motions.
     start: Box<dyn Fn() -> Result<Session<N>, Failure> + Send + Sync>,
     name: String,
     /// The number of stops that were requested.
     stops: AtomicU32,
+    /// The number of sessions that were replaced.
+    replaced: AtomicU32,
+    /// The number of times that freedrive or force mode was started.
+    pub(crate) guides: AtomicU32,
     /// True while a call commands the arm.
     busy: AtomicBool,
+    /// True while a script is sent or waited for.
+    pub(crate) script: AtomicBool,
     /// True if the controller has executed a motion since commanding began. It then follows no stream.
-    moved: AtomicBool,
+    pub(crate) moved: AtomicBool,
+    /// True while the session has the law of a run.
+    runs_law: AtomicBool,
     closed: AtomicBool,
+    /// True while the session is replaced.
+    replacing: AtomicBool,
+    past: Mutex<Past>,
+}
+
+/// Why the sessions before the present one ended commanding.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Past {
+    pub(crate) latch: Option<Reason>,
+    pub(crate) left: Option<Reason>,
+    pub(crate) released: Option<String>,
+    pub(crate) report: Report,
 }
 
 /// The right to command the arm, of one call.
@@ -60,17 +81,33 @@ pub(crate) struct Turn<'c, const N: usize> {
 
 impl<const N: usize> Turn<'_, N> {
     /// Returns an error if a stop was requested since the call began.
-    fn check(&self, py: Python<'_>) -> PyResult<()> {
-        if self.connection.stops.load(Ordering::SeqCst) == self.stops {
-            return Ok(());
-        }
-        Err(stopped(py, "another call stopped the arm", None))
+    pub(crate) fn check(&self, py: Python<'_>) -> PyResult<()> {
+        self.connection.check_stops(py, self.stops)
+    }
+
+    /// Returns the number of stops when the call began.
+    pub(crate) fn stops(&self) -> u32 {
+        self.stops
+    }
+
+    /// Keeps the right after the end of the call, until [`Connection::give_up`].
+    pub(crate) fn keep(self) {
+        std::mem::forget(self);
     }
 }
 
 impl<const N: usize> Drop for Turn<'_, N> {
     fn drop(&mut self) {
-        self.connection.busy.store(false, Ordering::SeqCst);
+        self.connection.give_up();
+    }
+}
+
+/// The replacement of a session, by one call at a time.
+struct Replacing<'c>(&'c AtomicBool);
+
+impl Drop for Replacing<'_> {
+    fn drop(&mut self) {
+        self.0.store(false, Ordering::SeqCst);
     }
 }
 
@@ -107,6 +144,11 @@ fn stopped_with(py: Python<'_>, what: &str, reason: Option<Reason>, figure: Opti
     exception(&py.get_type::<Stopped>(), &text, reason, figure)
 }
 
+/// Locks a value that no panic leaves inconsistent.
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
 impl<const N: usize> Connection<N> {
     /// Starts a session with the robot of this name, and waits for the position of its arm.
     pub(crate) fn open(
@@ -116,19 +158,28 @@ impl<const N: usize> Connection<N> {
     ) -> PyResult<Self> {
         let session = py.detach(&start).map_err(|failure| of_failure(&failure))?;
         let connection = Self {
-            session: ProcessBound::new(session),
+            session: ProcessBound::new(Arc::new(session)),
             start: Box::new(start),
             name: name.to_owned(),
             stops: AtomicU32::new(0),
+            replaced: AtomicU32::new(0),
+            guides: AtomicU32::new(0),
             busy: AtomicBool::new(false),
+            script: AtomicBool::new(false),
             moved: AtomicBool::new(false),
+            runs_law: AtomicBool::new(false),
             closed: AtomicBool::new(false),
+            replacing: AtomicBool::new(false),
+            past: Mutex::default(),
         };
-        let ready = connection.await_position(py);
-        if ready.is_err() {
-            connection.close(py)?;
+        match connection.await_position(py) {
+            Ok(()) => Ok(connection),
+            Err(error) => {
+                // The first error says more than that of an end.
+                let _ = connection.close(py);
+                Err(error)
+            }
         }
-        ready.map(|()| connection)
     }
 
     /// Waits for the position of the arm in a new session.
@@ -153,21 +204,32 @@ impl<const N: usize> Connection<N> {
         stopped_with(py, what, reason, reason.and_then(|reason| report.figure(reason)))
     }
 
-    fn here(&self) -> PyResult<MutexGuard<'_, Option<Session<N>>>> {
+    fn here(&self) -> PyResult<MutexGuard<'_, Option<Arc<Session<N>>>>> {
         self.session.lock("this robot")
     }
 
-    /// Calls `act` with the open session. No call waits in it.
+    /// Calls `act` with the session. No call waits in it.
     pub(crate) fn with<T>(&self, act: impl FnOnce(&Session<N>) -> T) -> PyResult<T> {
-        match &*self.here()? {
-            Some(session) => Ok(act(session)),
-            None => Err(ConnectionFailed::new_err("the robot is closed")),
-        }
+        let session = self.here()?.clone();
+        session.map(|session| act(&session)).ok_or_else(|| ConnectionFailed::new_err("the robot is closed"))
     }
 
     /// Returns the number of stops that were requested so far.
     pub(crate) fn stops(&self) -> u32 {
         self.stops.load(Ordering::SeqCst)
+    }
+
+    /// Returns the number of sessions that were replaced so far.
+    pub(crate) fn replaced(&self) -> u32 {
+        self.replaced.load(Ordering::SeqCst)
+    }
+
+    /// Returns an error if a stop was requested since there were `stops`.
+    pub(crate) fn check_stops(&self, py: Python<'_>, stops: u32) -> PyResult<()> {
+        if self.stops() == stops {
+            return Ok(());
+        }
+        Err(stopped(py, "another call stopped the arm", None))
     }
 
     /// Requests the end of commanding. Calls that command the arm end with [`Stopped`].
@@ -176,16 +238,26 @@ impl<const N: usize> Connection<N> {
         self.with(Session::release)
     }
 
-    fn turn(&self, py: Python<'_>) -> PyResult<Turn<'_, N>> {
+    /// Returns the right to command the arm.
+    pub(crate) fn turn(&self, py: Python<'_>) -> PyResult<Turn<'_, N>> {
+        let stops = self.stops();
         if self.busy.swap(true, Ordering::SeqCst) {
             return Err(rejected(py, "another call commands the arm: wait for its end, or stop the arm", None));
         }
-        Ok(Turn { connection: self, stops: self.stops() })
+        Ok(Turn { connection: self, stops })
+    }
+
+    /// Gives the right to command the arm back.
+    pub(crate) fn give_up(&self) {
+        self.busy.store(false, Ordering::SeqCst);
     }
 
     /// Calls `act`, which commands the arm. If it ends by an error, the arm is released, unless the request was rejected.
-    fn commanding<T>(&self, py: Python<'_>, act: impl FnOnce(&Turn<'_, N>) -> PyResult<T>) -> PyResult<T> {
+    pub(crate) fn commanding<T>(&self, py: Python<'_>, act: impl FnOnce(&Turn<'_, N>) -> PyResult<T>) -> PyResult<T> {
         let turn = self.turn(py)?;
+        if self.runs_law.load(Ordering::SeqCst) || self.with(Session::has_ended)? {
+            self.replace(py, &self.start)?;
+        }
         let done = act(&turn);
         if done.as_ref().is_err_and(|error| !error.get_type(py).is(py.get_type::<Rejected>())) {
             // Ctrl-C, an exception of another signal handler, or a motion that ended early.
@@ -195,224 +267,122 @@ impl<const N: usize> Connection<N> {
     }
 
     /// Waits for the decision of the control loop on a request.
-    pub(crate) fn decision(&self, py: Python<'_>, id: Result<u32, &'static str>) -> PyResult<Decided> {
-        let id = id.map_err(|text| rejected(py, text, None))?;
-        let decided = wait(py, DECIDE, || self.with(|session| session.decision(id)).transpose())?.transpose()?;
-        decided.ok_or_else(|| PyTimeoutError::new_err("the control loop did not decide within 12 s"))
+    pub(crate) fn decision(&self, py: Python<'_>, asked: Result<Asked, &'static str>) -> PyResult<Decided> {
+        let asked = asked.map_err(|text| rejected(py, text, None))?;
+        let decided = wait(py, DECIDE, || match self.with(|session| session.decision(asked)) {
+            Ok(Ok(decided)) => decided.map(Ok),
+            Ok(Err(over)) => Some(Err(stopped(py, over, None))),
+            Err(error) => Some(Err(error)),
+        })?;
+        decided.unwrap_or_else(|| Err(PyTimeoutError::new_err("the control loop did not decide within 12 s")))
     }
 
-    /// Requests commanding if every precondition is met. Returns whether the arm is commanded, or why it is not.
-    fn attempt(&self, py: Python<'_>) -> PyResult<Result<(), String>> {
-        let (commands, status) = self.with(|session| (session.commands(), session.status()))?;
-        if commands {
-            return Ok(Ok(()));
-        }
-        if let Some(reason) = status.latch {
-            let what = format!("the robot stopped: {} ({}); call reset()", reason.text(), reason.name());
-            return Err(rejected(py, &what, Some(reason)));
-        }
-        if !status.unmet.is_empty() || status.mode != Mode::Monitor {
-            let texts: Vec<_> = status.unmet.iter().map(Reason::text).collect();
-            return Ok(Err(texts.join("; ")));
-        }
-        self.moved.store(false, Ordering::SeqCst);
-        let id = self.with(|session| session.ask(RequestKind::Request(status.epoch)))?;
-        let decided = self.decision(py, id)?;
-        match decided.done {
-            Ok(()) if self.with(Session::commands)? => Ok(Ok(())),
-            // Nothing starts after a stop by somebody else, e.g. at the pendant.
-            _ if decided.status.epoch != status.epoch => {
-                let reason = decided.status.latch.or(decided.status.left);
-                Err(stopped(py, "commanding ended before the motion began", reason))
-            }
-            Ok(()) => Ok(Err(String::new())),
-            Err(text) => Ok(Err(text)),
-        }
+    /// Returns why the sessions before the present one ended commanding.
+    pub(crate) fn past(&self) -> Past {
+        lock(&self.past).clone()
     }
 
-    /// Requests commanding if the arm is not commanded, again until every precondition is met.
-    fn command(&self, py: Python<'_>, turn: &Turn<'_, N>) -> PyResult<()> {
-        let until = Instant::now() + READY;
-        loop {
-            turn.check(py)?;
-            let refused = match self.attempt(py)? {
-                Ok(()) => return turn.check(py),
-                Err(refused) => refused,
-            };
-            if Instant::now() >= until {
-                return Err(self.not_ready(py, &refused));
-            }
-            wait(py, Duration::from_millis(50), || None::<()>)?;
+    /// Clears the reason of a stop, of this session and of those before it.
+    pub(crate) fn reset(&self, py: Python<'_>) -> PyResult<()> {
+        let asked = self.with(|session| session.ask(RequestKind::Acknowledge))?;
+        let decided = self.decision(py, asked)?;
+        decided.done.map_err(|text| rejected(py, &text, decided.status.latch))?;
+        lock(&self.past).latch = None;
+        Ok(())
+    }
+
+    /// Keeps why the session ended commanding, before another one takes its place.
+    fn remember(&self, session: &Session<N>) {
+        let status = session.status();
+        let mut past = lock(&self.past);
+        if status.latch.is_some() || status.left.is_some() {
+            let latch = status.latch.or(past.latch);
+            let released = status.released.map(|by| by.to_string());
+            *past = Past { latch, left: status.left, released, report: session.report() };
         }
     }
 
-    /// Requests commanding for a law whose sensor Python reads: its preconditions are met after some readings. Returns
-    /// whether the arm is commanded. `begun` is the time when the law was started.
-    pub(crate) fn command_law(&self, py: Python<'_>, begun: Instant) -> PyResult<bool> {
-        match self.attempt(py)? {
-            Ok(()) => Ok(true),
-            Err(refused) if begun.elapsed() >= READY => Err(self.not_ready(py, &refused)),
-            Err(_) => Ok(false),
-        }
+    /// Waits until no other call replaces the session. None does until the returned value is dropped.
+    fn replacing(&self, py: Python<'_>) -> PyResult<Replacing<'_>> {
+        let free = || (!self.replacing.swap(true, Ordering::SeqCst)).then(|| Replacing(&self.replacing));
+        let replacing = wait(py, REPLACE, free)?;
+        replacing.ok_or_else(|| PyTimeoutError::new_err("another call did not end a session within 60 s"))
     }
 
-    /// Returns an error if the preconditions of a law that was started at `begun` were not met in time.
-    pub(crate) fn awaits_law(&self, py: Python<'_>, begun: Instant) -> PyResult<()> {
-        if begun.elapsed() < READY {
-            return Ok(());
-        }
-        let texts: Vec<_> = self.with(Session::status)?.unmet.iter().map(Reason::text).collect();
-        Err(self.not_ready(py, &texts.join("; ")))
-    }
-
-    fn not_ready(&self, py: Python<'_>, refused: &str) -> PyErr {
-        let first = self.with(|session| session.status().unmet.iter().next()).unwrap_or_default();
-        rejected(py, &format!("not ready: {refused}"), first)
-    }
-
-    /// Makes a motion and waits for its end.
-    pub(crate) fn make(&self, py: Python<'_>, wanted: impl Fn() -> MotionRequest<N> + Sync) -> PyResult<()> {
-        self.commanding(py, |turn| self.make_in(py, turn, wanted))
-    }
-
-    fn make_in(
+    /// Replaces the session by another one, with an arm at rest. The error is the first one; there is a session all the
+    /// same if another one could be started.
+    pub(crate) fn replace(
         &self,
         py: Python<'_>,
-        turn: &Turn<'_, N>,
-        wanted: impl Fn() -> MotionRequest<N> + Sync,
+        start: impl FnOnce() -> Result<Session<N>, Failure> + Send,
     ) -> PyResult<()> {
-        let prepare = || {
-            let basis = self.with(Session::basis)?;
-            let ready = py.detach(|| basis.and_then(|basis| basis.prepare(wanted())));
-            ready.map_err(|text| rejected(py, &text, None))
-        };
-        if prepare()?.stays() {
-            return Ok(());
+        let _replacing = self.replacing(py)?;
+        let before = self.here()?.clone().ok_or_else(|| ConnectionFailed::new_err("the robot is closed"))?;
+        let mut rests = Ok(());
+        if before.commands() {
+            before.release();
+            // After Ctrl-C the end of the session brings the arm to rest.
+            rests = self.rests(py);
         }
-        self.command(py, turn)?;
-        let ready = prepare()?;
-        turn.check(py)?;
-        self.moved.store(self.with(Session::moves_by_controller)?, Ordering::SeqCst);
-        let id = self.with(|session| session.begin(ready))?;
-        let decided = self.decision(py, id)?;
-        decided.done.map_err(|text| rejected(py, &text, None))?;
-        let Some(number) = decided.status.motion.map(|motion| motion.number) else { return Ok(()) };
-        loop {
-            let (status, over) = self.with(|session| (session.status(), session.has_ended()))?;
-            // The status may be older than the decision.
-            let stage = status.motion.filter(|motion| motion.number == number).map(|motion| motion.stage);
-            return match stage {
-                None | Some(MotionStage::Waits | MotionStage::Runs) if !over => {
-                    py.detach(|| std::thread::sleep(LOOK));
-                    py.check_signals()?;
-                    continue;
-                }
-                Some(MotionStage::Done) => Ok(()),
-                Some(MotionStage::Cancelled) => Err(stopped(py, "the motion was cancelled", None)),
-                Some(MotionStage::Touched) => Err(stopped(py, "the tool touched something", None)),
-                Some(MotionStage::Missed(reason)) => Err(stopped(py, "the arm did not reach the goal", Some(reason))),
-                Some(MotionStage::Refused(reason)) => Err(rejected(py, reason.text(), Some(reason))),
-                Some(MotionStage::NotFound(error)) => Err(rejected(py, &format!("{error}; {}", error.advice()), None)),
-                _ => Err(self.ended(py, "commanding ended during the motion", &status)),
-            };
-        }
-    }
-
-    /// Commands the arm so that it follows a stream.
-    pub(crate) fn begin_stream(&self, py: Python<'_>) -> PyResult<()> {
-        self.commanding(py, |turn| {
-            if self.moved.load(Ordering::SeqCst) && self.with(Session::commands)? {
-                // After motions of the controller, commanding has to begin again.
-                self.with(Session::release)?;
-                self.rests(py)?;
-            }
-            self.command(py, turn)
-        })
-    }
-
-    /// Commands the arm, and starts freedrive or force mode by a request for the session's epoch and client.
-    pub(crate) fn begin_guide(
-        &self,
-        py: Python<'_>,
-        request: impl Fn(Epoch, ClientNumber) -> RequestKind,
-    ) -> PyResult<()> {
-        self.commanding(py, |turn| {
-            self.command(py, turn)?;
-            let until = Instant::now() + SETTLE;
-            loop {
-                let id = self.with(|session| session.ask_as(&request))?;
-                let decided = self.decision(py, id)?;
-                turn.check(py)?;
-                match decided.done {
-                    // After a stream the arm still comes to rest.
-                    Err(text) if text.contains(Reason::NotAtRest.name()) && Instant::now() < until => {
-                        wait(py, Duration::from_millis(50), || None::<()>)?;
-                    }
-                    done => return done.map_err(|text| rejected(py, &text, decided.status.latch)),
-                }
-            }
-        })
-    }
-
-    /// Replaces the session by another one, with an arm that is not commanded.
-    fn replace(&self, py: Python<'_>, start: impl FnOnce() -> Result<Session<N>, Failure> + Send) -> PyResult<()> {
-        if self.with(Session::commands)? {
-            self.with(Session::release)?;
-            self.rests(py)?;
-        }
-        let before = self.here()?.take();
-        let started = py.detach(|| {
-            before.map_or(Ok(()), Session::end)?;
-            start()
-        });
-        *self.here()? = Some(started.map_err(|failure| of_failure(&failure))?);
+        self.remember(&before);
+        let (ended, started) = py.detach(|| (before.end(), start()));
+        self.replaced.fetch_add(1, Ordering::SeqCst);
+        self.runs_law.store(false, Ordering::SeqCst);
         self.moved.store(false, Ordering::SeqCst);
-        if self.closed.load(Ordering::SeqCst) {
-            // Another thread has closed the robot meanwhile.
-            return self.close(py);
-        }
+        let session = Arc::new(started.map_err(|failure| of_failure(&failure))?);
+        *self.here()? = Some(Arc::clone(&session));
+        rests?;
+        ended.map_err(|failure| of_failure(&failure))?;
         self.await_position(py)
     }
 
-    /// Replaces the session by one with a law of its own, and commands the arm if `commands`. No other call commands it
-    /// before [`end_run`](Self::end_run).
+    /// Replaces the session by one with a law of its own. The right to command the arm is that of the law from now on.
+    /// `begin` commands it, and returns an error if that is not possible.
     pub(crate) fn begin_run(
         &self,
         py: Python<'_>,
-        commands: bool,
         start: impl FnOnce() -> Result<Session<N>, Failure> + Send,
-    ) -> PyResult<()> {
+        begin: impl FnOnce(&Turn<'_, N>) -> PyResult<()>,
+    ) -> PyResult<u32> {
         let turn = self.turn(py)?;
-        let begin = || if commands { self.command(py, &turn) } else { Ok(()) };
-        let begun = self.replace(py, start).and_then(|()| begin());
-        match begun {
-            Ok(()) => std::mem::forget(turn),
-            Err(_) => self.replace(py, &self.start)?,
+        if let Some(reason) = self.with(Session::status)?.latch.or(self.past().latch) {
+            return Err(latched(py, reason));
         }
-        begun
+        let begun = self.replace(py, start).and_then(|()| {
+            self.runs_law.store(true, Ordering::SeqCst);
+            turn.check(py)?;
+            begin(&turn)?;
+            turn.check(py)
+        });
+        match begun {
+            Ok(()) => {
+                let stops = turn.stops();
+                turn.keep();
+                Ok(stops)
+            }
+            Err(error) => {
+                // The next call that commands the arm tries it again.
+                let _ = self.replace(py, &self.start);
+                Err(error)
+            }
+        }
     }
 
     /// Stops the arm, and replaces the session of a law by that for motions.
     pub(crate) fn end_run(&self, py: Python<'_>) -> PyResult<()> {
-        let replaced = self.replace(py, &self.start);
-        self.busy.store(false, Ordering::SeqCst);
+        let replaced = if self.closed.load(Ordering::SeqCst) { Ok(()) } else { self.replace(py, &self.start) };
+        self.give_up();
         replaced
     }
 
-    /// Waits until the arm is at rest after a stream whose last value is no longer valid, or is not commanded.
-    pub(crate) fn end_stream(&self, py: Python<'_>) -> PyResult<()> {
-        let rests = wait(py, REST, || {
-            let ended = |session: &Session<N>| {
-                let idle = session.status().streaming.stage == Forwarding::Idle;
-                (idle || !session.commands()).then_some(())
-            };
-            self.with(ended).transpose()
-        })?;
-        rests.transpose()?.ok_or_else(|| PyTimeoutError::new_err("the arm is not at rest 10 s after the stream"))
+    /// Releases the arm from a law that nobody waits for. Its session is replaced by the next call that commands the arm.
+    pub(crate) fn abandon_run(&self) {
+        let _ = self.release();
+        self.give_up();
     }
 
     /// Waits until the arm is no longer commanded.
-    fn rests(&self, py: Python<'_>) -> PyResult<()> {
+    pub(crate) fn rests(&self, py: Python<'_>) -> PyResult<()> {
         let rests = wait(py, REST, || {
             let ended = |session: &Session<N>| {
                 let mode = session.status().mode;
@@ -423,11 +393,28 @@ impl<const N: usize> Connection<N> {
         rests.transpose()?.ok_or_else(|| PyTimeoutError::new_err("the arm is not at rest after 10 s"))
     }
 
+    /// Waits until a script has ended after a stop, and no joint moves.
+    fn script_rests(&self, py: Python<'_>) -> PyResult<()> {
+        let over = || (!self.script.load(Ordering::SeqCst)).then_some(());
+        let still = |session: &Session<N>| {
+            session.state().is_none_or(|state| state.velocities.0.iter().all(|speed| speed.abs() < STILL))
+        };
+        let ended = wait(py, SCRIPT, over)?;
+        let rests = wait(py, REST, || self.with(|session| still(session).then_some(())).transpose())?.transpose()?;
+        ended.and(rests).ok_or_else(|| PyTimeoutError::new_err("the arm moves after the script was to stop"))
+    }
+
     /// Stops the arm and waits until it is at rest.
     pub(crate) fn stop(&self, py: Python<'_>) -> PyResult<()> {
+        // Counted before anything else, so that a call which began before commands nothing from now on.
+        self.stops.fetch_add(1, Ordering::SeqCst);
+        drop(self.replacing(py)?);
         let before = self.with(Session::status)?.mode;
-        self.release()?;
+        self.with(Session::release)?;
         self.rests(py)?;
+        if self.script.load(Ordering::SeqCst) {
+            return self.script_rests(py);
+        }
         let status = self.with(Session::status)?;
         match (status.latch, status.mode) {
             (Some(Reason::MotionUnknown), _) => {
@@ -443,9 +430,18 @@ impl<const N: usize> Connection<N> {
     /// Stops the arm and ends the session. A second call has no effect.
     pub(crate) fn close(&self, py: Python<'_>) -> PyResult<()> {
         self.closed.store(true, Ordering::SeqCst);
-        let session = self.here()?.take();
         self.stops.fetch_add(1, Ordering::SeqCst);
+        let _replacing = self.replacing(py)?;
+        let session = self.here()?.take();
         let Some(session) = session else { return Ok(()) };
-        py.detach(|| session.end()).map_err(|failure| of_failure(&failure))
+        let script = wait(py, SCRIPT, || (!self.script.load(Ordering::SeqCst)).then_some(()));
+        py.detach(|| session.end()).map_err(|failure| of_failure(&failure))?;
+        script.map(drop)
     }
+}
+
+/// Creates the exception for a motion after a fault that nobody has reset.
+pub(crate) fn latched(py: Python<'_>, reason: Reason) -> PyErr {
+    let what = format!("the robot stopped: {} ({}); call reset()", reason.text(), reason.name());
+    rejected(py, &what, Some(reason))
 }

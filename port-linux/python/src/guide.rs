@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
+use outrigger::Reason;
 use outrigger::core::command::{ForceMode, ForceType, Guidance};
 use outrigger::core::mode::GuideLimits;
 use outrigger::requests::RequestKind;
@@ -11,7 +12,7 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 
-use crate::connection::{Connection, LOOK, rejected};
+use crate::connection::{Connection, LOOK, rejected, stopped};
 use crate::motion::joints;
 
 /// The limits of freedrive and force mode [m/s, rad/s, m, s].
@@ -65,6 +66,8 @@ pub(crate) fn force_mode(
 pub(crate) struct Guide {
     connection: Arc<Connection<6>>,
     renew_within: Duration,
+    /// The stops of the connection until the mode began, and the number of the mode.
+    begun: (u32, u32),
     closed: AtomicBool,
 }
 
@@ -75,20 +78,30 @@ impl Guide {
         what: Guidance,
         limits: GuideLimits,
     ) -> PyResult<Self> {
-        connection.begin_guide(py, |epoch, asker| RequestKind::Guide(epoch, asker, what, limits))?;
+        let begun = connection.begin_guide(py, |epoch, asker| RequestKind::Guide(epoch, asker, what, limits))?;
         let renew_within = Duration::from_micros(limits.renew_within.as_micros());
-        Ok(Self { connection: Arc::clone(connection), renew_within, closed: AtomicBool::new(false) })
+        Ok(Self { connection: Arc::clone(connection), renew_within, begun, closed: AtomicBool::new(false) })
+    }
+
+    /// Returns an error if the arm was stopped, or another mode was started since.
+    fn check(&self, py: Python<'_>) -> PyResult<()> {
+        self.connection.check_stops(py, self.begun.0)?;
+        if self.connection.guides.load(Ordering::SeqCst) == self.begun.1 {
+            return Ok(());
+        }
+        Err(stopped(py, "freedrive or force mode was started anew", None))
     }
 }
 
 #[pymethods]
 impl Guide {
-    /// Renews the mode. Without a renewal within `renew_within` it ends, and commanding with it. Raises Rejected if it has
-    /// ended.
+    /// Renews the mode. Without a renewal within `renew_within` it ends, and commanding with it, until reset(). Raises
+    /// Rejected or Stopped if it has ended.
     fn renew(&self, py: Python<'_>) -> PyResult<()> {
         if self.closed.load(Ordering::SeqCst) {
             return Err(PyValueError::new_err("the mode has ended"));
         }
+        self.check(py)?;
         let id = self.connection.with(|session| session.ask_as(|_, asker| RequestKind::Renew(asker)))?;
         let decided = self.connection.decision(py, id)?;
         decided.done.map_err(|text| rejected(py, &text, decided.status.latch.or(decided.status.left)))
@@ -98,7 +111,8 @@ impl Guide {
     fn wait(&self, py: Python<'_>, seconds: f64) -> PyResult<()> {
         let time = Duration::try_from_secs_f64(seconds);
         let time = time.map_err(|_| PyValueError::new_err(format!("seconds: expected 0 or more, found {seconds}")))?;
-        let end = Instant::now() + time;
+        let end = Instant::now().checked_add(time);
+        let end = end.ok_or_else(|| PyValueError::new_err(format!("seconds: expected fewer, found {seconds}")))?;
         loop {
             self.renew(py)?;
             let renew = (Instant::now() + self.renew_within / 4).min(end);
@@ -121,10 +135,18 @@ impl Guide {
     fn __exit__(&self, py: Python<'_>, error: &Bound<'_, PyTuple>) -> PyResult<()> {
         self.closed.store(true, Ordering::SeqCst);
         if error.get_item(0).is_ok_and(|kind| !kind.is_none()) {
-            return self.connection.release();
+            self.connection.release()?;
+            return self.connection.rests(py);
         }
-        let id = self.connection.with(|session| session.ask_as(|_, _| RequestKind::Stiffen))?;
-        let decided = self.connection.decision(py, id)?;
-        decided.done.map_err(|text| rejected(py, &text, decided.status.latch.or(decided.status.left)))
+        if self.check(py).is_err() {
+            return Ok(());
+        }
+        // A mode that was started a moment ago cannot be ended yet.
+        let check = |py: Python<'_>| self.check(py);
+        let ended = self.connection.settling(py, Reason::MoveNotStarted, |_, _| RequestKind::Stiffen, check);
+        if ended.is_err() {
+            let _ = self.connection.release();
+        }
+        ended
     }
 }

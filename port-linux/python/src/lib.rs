@@ -4,12 +4,13 @@
 //! Python and the control loop. The loop runs in a thread of its own, which never takes the interpreter's lock. Calls
 //! that wait release the lock, and look for Ctrl-C every 5 ms, states every 20 ms.
 
+mod commanding;
 mod connection;
 mod decode;
 mod error;
 mod guide;
-mod motion;
 mod history;
+mod motion;
 mod process_bound;
 mod recording;
 mod robot;

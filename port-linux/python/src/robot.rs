@@ -2,11 +2,13 @@
 
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
 use outrigger::Reason;
+use outrigger::config::{Configuration, KrcConfiguration};
 use outrigger::core::client::script::ScriptFile;
 use outrigger::core::command::Guidance;
-use outrigger::core::mode::Epoch;
+use outrigger::core::mode::{Epoch, Mode};
 use outrigger::motion::requested_motion::MotionRequest;
 use outrigger::requests::{Decided, RequestKind, Setting, Status};
 use outrigger::wire::dashboard::Request;
@@ -14,14 +16,14 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
 
-use crate::connection::{Connection, rejected};
-use crate::error::{Stop, of_failure};
+use crate::connection::{Connection, Turn, rejected};
+use crate::error::{ConnectionFailed, Stop, of_failure};
 use crate::guide::{Guide, Limits, force_mode};
 use crate::motion::{How, move_request, trajectory};
 use crate::process_bound::ProcessBound;
-use crate::run::{Run, configuration};
+use crate::run::{Run, configuration, faulty, limiting};
 use crate::services;
-use crate::session::{Recordings, Session};
+use crate::session::{Recordings, Report, Session};
 use crate::state::State;
 use crate::states::States;
 use crate::stream::{Kind, Stream};
@@ -69,37 +71,49 @@ impl Robot {
 impl Robot {
     /// Connects to the robot at `address`, "host" or "host:port-base", and waits for its first state. `record` is a file
     /// for all traffic of the session; it must not exist. `fault_recordings` is a folder for a recording of each fault.
+    /// `limits` are those of motions, with the keys of the table [limits] of a configuration, e.g. {"velocity": 0.3} [rad/s].
     #[staticmethod]
-    #[pyo3(signature = (address, *, record = None, fault_recordings = None))]
-    fn ur(py: Python<'_>, address: &str, record: Option<PathBuf>, fault_recordings: Option<PathBuf>) -> PyResult<Self> {
+    #[pyo3(signature = (address, *, limits = None, record = None, fault_recordings = None))]
+    fn ur(
+        py: Python<'_>,
+        address: &str,
+        limits: Option<&Bound<'_, PyDict>>,
+        record: Option<PathBuf>,
+        fault_recordings: Option<PathBuf>,
+    ) -> PyResult<Self> {
         let recordings = Recordings { record, faults: fault_recordings };
         let (at, recorded) = (address.to_owned(), recordings.record.is_some());
-        let connection = Connection::open(py, address, move || Session::ur(&at, &recordings))?;
         let mut robot = toml::Table::new();
         robot.insert("address".into(), address.into());
+        let parsed = Configuration::parse(&limiting(robot.clone(), limits)?);
+        let limits = parsed.map_err(|problems| of_failure(&faulty(&problems)))?.control.limits;
+        let connection = Connection::open(py, address, move || Session::ur(&at, limits, &recordings))?;
         Ok(Self { arm: Of::Ur(Arc::new(connection)), robot, recorded })
     }
 
     /// Waits for the first measurement of the KRC of a KUKA LWR at the IP address `krc`. Its measurements arrive at
     /// `listen`, an address and port of this computer. With `krc` "0.0.0.0" the first sender is the KRC.
     #[staticmethod]
-    #[pyo3(signature = (krc, listen = "0.0.0.0:49938", *, record = None, fault_recordings = None))]
+    #[pyo3(signature = (krc, listen = "0.0.0.0:49938", *, limits = None, record = None, fault_recordings = None))]
     fn krc(
         py: Python<'_>,
         krc: &str,
         listen: &str,
+        limits: Option<&Bound<'_, PyDict>>,
         record: Option<PathBuf>,
         fault_recordings: Option<PathBuf>,
     ) -> PyResult<Self> {
         let recordings = Recordings { record, faults: fault_recordings };
         let (peer, at, recorded) = (krc.to_owned(), listen.to_owned(), recordings.record.is_some());
-        let connection = Connection::open(py, krc, move || Session::krc(&peer, &at, &recordings))?;
         let mut robot = toml::Table::new();
         robot.insert("kind".into(), "krc".into());
         robot.insert("listen".into(), listen.into());
         if krc != "0.0.0.0" {
             robot.insert("peer".into(), krc.into());
         }
+        let parsed = KrcConfiguration::parse(&limiting(robot.clone(), limits)?);
+        let limits = parsed.map_err(|problems| of_failure(&faulty(&problems)))?.engine.limits;
+        let connection = Connection::open(py, krc, move || Session::krc(&peer, &at, limits, &recordings))?;
         Ok(Self { arm: Of::Krc(Arc::new(connection)), robot, recorded })
     }
 
@@ -118,14 +132,20 @@ impl Robot {
     /// The preconditions of commanding that are not met, as sentences.
     #[getter]
     fn not_ready(&self) -> PyResult<Vec<&'static str>> {
-        Ok(self.status()?.unmet.iter().map(Reason::text).collect())
+        let status = self.status()?;
+        Ok(match status.mode {
+            Mode::Stopping => vec!["the arm is being stopped"],
+            _ => status.unmet.iter().map(Reason::text).collect(),
+        })
     }
 
-    /// Returns an iterator over the states at the robot's rate, from now on. At most 64 wait for a slow reader.
+    /// Returns an iterator over the states at the robot's rate, from now on. At most 64 wait for a slow reader. It ends when
+    /// run() begins or ends, which connect again, and with close().
     fn states(&self) -> PyResult<States> {
+        let none = || ConnectionFailed::new_err("there is no session");
         Ok(States(match &self.arm {
-            Of::Ur(arm) => Of::Ur(ProcessBound::new(arm.with(Session::states)?)),
-            Of::Krc(arm) => Of::Krc(ProcessBound::new(arm.with(Session::states)?)),
+            Of::Ur(arm) => Of::Ur(ProcessBound::new(arm.with(Session::states)?.ok_or_else(none)?)),
+            Of::Krc(arm) => Of::Krc(ProcessBound::new(arm.with(Session::states)?.ok_or_else(none)?)),
         }))
     }
 
@@ -283,6 +303,8 @@ impl Robot {
     fn script(&self, py: Python<'_>, text: &str, wait: bool) -> PyResult<()> {
         let arm = self.of_ur(py, "scripts")?;
         let program = ScriptFile::new(text.as_bytes()).map_err(|error| PyValueError::new_err(error.to_string()))?;
+        let turn = if program.replaces() { Some(arm.turn(py)?) } else { None };
+        let stops = turn.as_ref().map_or_else(|| arm.stops(), Turn::stops);
         let permit = if program.replaces() {
             let permit = arm.with(Session::upload_permit)?.map_err(|text| rejected(py, text, None))?;
             let decided = self.ask(py, RequestKind::Script)?;
@@ -291,14 +313,21 @@ impl Robot {
         } else {
             None
         };
-        let (stops, mut raised) = (arm.stops(), Ok(()));
+        arm.script.store(program.replaces(), Ordering::SeqCst);
+        let mut raised = Ok(());
         let is_stopped = || {
             raised = Python::attach(|py| py.check_signals());
             raised.is_err() || arm.stops() != stops
         };
         let sent = py.detach(|| services::script(arm.name(), &program, wait, permit.as_ref(), is_stopped));
-        raised?;
-        sent.map_err(|failure| of_failure(&failure))
+        arm.script.store(false, Ordering::SeqCst);
+        match (raised, sent.map_err(|failure| of_failure(&failure))) {
+            (Ok(()), sent) => sent,
+            (Err(raised), sent) => {
+                raised.set_cause(py, sent.err());
+                Err(raised)
+            }
+        }
     }
 
     /// Sends a line to the dashboard server, e.g. "power on", "brake release", "load weld.urp" or "programState", and
@@ -307,7 +336,18 @@ impl Robot {
     fn dashboard(&self, py: Python<'_>, line: &str) -> PyResult<String> {
         let arm = self.of_ur(py, "dashboard")?;
         let request = Request::parse(line).map_err(|error| PyValueError::new_err(format!("{line:?}: {error}")))?;
-        let answer = py.detach(|| services::dashboard(arm.name(), request));
+        let stops =
+            matches!(request, Request::Stop | Request::Pause | Request::PowerOff | Request::UnlockProtectiveStop);
+        if request.kind().needs_remote_control() && !stops && arm.with(Session::commands)? {
+            return Err(rejected(py, "the arm is commanded: call stop() before", None));
+        }
+        let mut raised = Ok(());
+        let is_stopped = || {
+            raised = Python::attach(|py| py.check_signals());
+            raised.is_err()
+        };
+        let answer = py.detach(|| services::dashboard(arm.name(), request, is_stopped));
+        raised?;
         answer.map_err(|failure| of_failure(&failure))
     }
 
@@ -318,20 +358,24 @@ impl Robot {
 
     /// Clears the reason of a stop, so that the arm can be commanded again. Raises Rejected while the arm moves.
     fn reset(&self, py: Python<'_>) -> PyResult<()> {
-        let decided = self.ask(py, |_| RequestKind::Acknowledge)?;
-        decided.done.map_err(|text| rejected(py, &text, decided.status.latch))
+        each!(&self.arm, arm => arm.reset(py))
     }
 
     /// Returns why commanding ended last; None if it never did.
     fn why_stopped(&self) -> PyResult<Option<Stop>> {
         let status = self.status()?;
-        let report = each!(&self.arm, arm => arm.with(Session::report))?;
+        let (report, past) = each!(&self.arm, arm => (arm.with(Session::report)?, arm.past()));
         let released = status.released.map(|by| by.to_string());
-        Ok(match (status.latch, status.left) {
-            (Some(reason), _) => Some(Stop::new(reason, None, true, &report)),
-            (None, Some(reason)) => Some(Stop::new(reason, released.filter(|_| reason.is_release()), false, &report)),
-            (None, None) => None,
-        })
+        let of = |latch: Option<Reason>, left: Option<Reason>, released: Option<String>, report: &Report| {
+            let stop = |reason: Reason| {
+                let released = released.clone().filter(|_| reason.is_release() && latch.is_none());
+                Stop::new(reason, released, latch.is_some(), report)
+            };
+            latch.or(left).map(stop)
+        };
+        let now = of(status.latch, status.left, released, &report);
+        let before = of(past.latch, past.left, past.released, &past.report);
+        Ok(if past.latch.is_some() { before.or(now) } else { now.or(before) })
     }
 
     /// Stops the arm and ends the session. A second call has no effect.

@@ -1,15 +1,17 @@
 //! A control law with sensors, run by the control loop.
 
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use outrigger::Failure;
 use outrigger::config::{Configuration, KrcConfiguration, SourceInput, SourceSettings};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::{PyBool, PyDict, PyList, PyTuple};
+use pyo3::types::{PyDict, PyInt, PyList, PyTuple};
 
-use crate::connection::{LOOK, rejected, stopped};
+use crate::commanding::Course;
+use crate::connection::{LOOK, Turn, rejected};
 use crate::error::of_failure;
 use crate::robot::Arm;
 use crate::session::{Recordings, Session};
@@ -17,6 +19,10 @@ use crate::vendor::{Of, each};
 
 /// The deepest nesting of tables and lists.
 const DEEPEST: usize = 8;
+/// The highest number of items of a list.
+const LONGEST: usize = 10_000;
+/// The tables of a configuration that are not of its control loop, or are arguments of their own.
+const OTHERS: [&str; 9] = ["robot", "law", "source", "run", "host", "serve", "ros", "variable", "device"];
 
 /// Converts a dictionary, a list or a value of Python to TOML. The error names the key.
 fn toml(key: &str, value: &Bound<'_, PyAny>, depth: usize) -> PyResult<toml::Value> {
@@ -31,8 +37,9 @@ fn toml(key: &str, value: &Bound<'_, PyAny>, depth: usize) -> PyResult<toml::Val
         });
         return Ok(toml::Value::Table(members.collect::<PyResult<_>>()?));
     }
-    if value.is_instance_of::<PyBool>() {
-        return Ok(toml::Value::Boolean(value.extract()?));
+    // Also that of NumPy.
+    if let Ok(truth) = value.extract::<bool>() {
+        return Ok(toml::Value::Boolean(truth));
     }
     if let Ok(text) = value.extract::<String>() {
         return Ok(toml::Value::String(text));
@@ -40,13 +47,15 @@ fn toml(key: &str, value: &Bound<'_, PyAny>, depth: usize) -> PyResult<toml::Val
     if let Ok(number) = value.extract::<i64>() {
         return Ok(toml::Value::Integer(number));
     }
-    if let Ok(number) = value.extract::<f64>() {
+    if let (Ok(number), false) = (value.extract::<f64>(), value.is_instance_of::<PyInt>()) {
         return Ok(toml::Value::Float(number));
     }
-    let list = value.try_iter().map_err(|_| {
-        PyTypeError::new_err(format!("{key}: expected a table, a list, a text, a number or a bool, found {value}"))
+    let length = value.len().ok().filter(|length| *length <= LONGEST);
+    let list = length.and_then(|_| value.try_iter().ok()).ok_or_else(|| {
+        let expected = format!("a table, a text, a number, a bool or a list of at most {LONGEST} of them");
+        PyTypeError::new_err(format!("{key}: expected {expected}, found {value}"))
     })?;
-    let items = list.enumerate().map(|(at, item)| toml(&format!("{key}[{at}]"), &item?, depth + 1));
+    let items = list.take(LONGEST).enumerate().map(|(at, item)| toml(&format!("{key}[{at}]"), &item?, depth + 1));
     Ok(toml::Value::Array(items.collect::<PyResult<_>>()?))
 }
 
@@ -70,8 +79,9 @@ pub(crate) fn configuration(
     }
     for (name, table) in tables.iter() {
         let name = name.extract::<String>()?;
-        if document.contains_key(&name) {
-            return Err(PyValueError::new_err(format!("{name}: expected one of limits, session, link, outputs")));
+        if OTHERS.contains(&name.as_str()) {
+            let text = format!("{name}: expected a table of the control loop, e.g. limits, session or outputs");
+            return Err(PyValueError::new_err(text));
         }
         let table = toml(&name, &table, 0)?;
         document.insert(name, table);
@@ -79,7 +89,21 @@ pub(crate) fn configuration(
     Ok(document.to_string())
 }
 
-fn faulty(problems: &[impl ToString]) -> Failure {
+/// Returns the text of a configuration with these limits, and a law that holds the arm at rest.
+pub(crate) fn limiting(robot: toml::Table, limits: Option<&Bound<'_, PyDict>>) -> PyResult<String> {
+    let mut document = toml::Table::new();
+    document.insert("robot".into(), robot.into());
+    let waypoint = |at: f64| toml::Table::from_iter([("at".to_owned(), at.into()), ("degrees".to_owned(), 0.into())]);
+    let waypoints = vec![waypoint(0.0), waypoint(1.0)];
+    let law = [("kind", "joint-servo".into()), ("relative", true.into()), ("waypoint", waypoints.into())];
+    document.insert("law".into(), toml::Table::from_iter(law.map(|(key, value)| (key.to_owned(), value))).into());
+    if let Some(limits) = limits {
+        document.insert("limits".into(), toml("limits", limits, 0)?);
+    }
+    Ok(document.to_string())
+}
+
+pub(crate) fn faulty(problems: &[impl ToString]) -> Failure {
     let lines: Vec<_> = problems.iter().map(ToString::to_string).collect();
     Failure::BadInput(lines.join("\n"))
 }
@@ -92,9 +116,9 @@ pub(crate) struct Run {
     source: Option<String>,
     /// The stops of the connection when the run began.
     stops: u32,
-    begun: Instant,
-    /// True as soon as the arm was commanded. Without a sensor that Python reads, that is from the start.
-    commanded: AtomicBool,
+    /// The course of the request for commanding; `None` as soon as the arm was commanded. Without a sensor that Python
+    /// reads, that is from the start.
+    course: Mutex<Option<Course>>,
     closed: AtomicBool,
 }
 
@@ -107,39 +131,68 @@ fn sensors(sources: &[SourceSettings]) -> (Option<String>, bool) {
 impl Run {
     /// Replaces the session of the connection by one with this configuration, and commands the arm.
     pub(crate) fn begin(py: Python<'_>, arm: &Arm, text: &str, recordings: Recordings) -> PyResult<Self> {
-        let (source, is_read_here) = match arm {
+        let (stops, (source, is_read_here)) = match arm {
             Of::Ur(connection) => {
                 let parsed = Configuration::parse(text).map_err(|problems| of_failure(&faulty(&problems)))?;
                 let sensors = sensors(&parsed.control.sources);
-                connection.begin_run(py, !sensors.1, || Session::ur_configured(parsed, &recordings))?;
-                sensors
+                let begin = |turn: &Turn<'_, 6>| if sensors.1 { Ok(()) } else { connection.command(py, turn) };
+                (connection.begin_run(py, || Session::ur_configured(parsed, &recordings), begin)?, sensors)
             }
             Of::Krc(connection) => {
                 let parsed = KrcConfiguration::parse(text).map_err(|problems| of_failure(&faulty(&problems)))?;
                 let sensors = sensors(&parsed.sources);
-                connection.begin_run(py, !sensors.1, || Session::krc_configured(parsed, &recordings))?;
-                sensors
+                let begin = |turn: &Turn<'_, 7>| if sensors.1 { Ok(()) } else { connection.command(py, turn) };
+                (connection.begin_run(py, || Session::krc_configured(parsed, &recordings), begin)?, sensors)
             }
         };
-        let stops = each!(arm, connection => connection.stops());
-        let (commanded, closed) = (AtomicBool::new(!is_read_here), AtomicBool::new(false));
-        Ok(Self { arm: arm.clone(), source, stops, begun: Instant::now(), commanded, closed })
+        let course = Mutex::new(is_read_here.then(Course::begin));
+        Ok(Self { arm: arm.clone(), source, stops, course, closed: AtomicBool::new(false) })
+    }
+
+    /// Requests commanding, if the arm was not commanded yet and `commands`.
+    fn progress(&self, py: Python<'_>, commands: bool) -> PyResult<()> {
+        let Some(mut course) = self.course.lock().unwrap_or_else(PoisonError::into_inner).take() else { return Ok(()) };
+        let commanded = each!(&self.arm, arm => {
+            if commands { arm.attempt(py, &mut course) } else { course.check(py).map(|()| false) }
+        })?;
+        // A stop that came during the request ends what it began.
+        self.check_stops(py).inspect_err(|_| self.abandon())?;
+        if !commanded {
+            *self.course.lock().unwrap_or_else(PoisonError::into_inner) = Some(course);
+        }
+        Ok(())
+    }
+
+    fn check_stops(&self, py: Python<'_>) -> PyResult<()> {
+        each!(&self.arm, arm => arm.check_stops(py, self.stops))
+    }
+
+    fn is_commanded(&self) -> bool {
+        self.course.lock().unwrap_or_else(PoisonError::into_inner).is_none()
+    }
+
+    /// Releases the arm.
+    fn abandon(&self) {
+        let _ = each!(&self.arm, arm => arm.release());
     }
 
     /// Returns an error with the reason if the arm is no longer commanded.
     fn check(&self, py: Python<'_>) -> PyResult<()> {
+        self.check_stops(py)?;
         each!(&self.arm, arm => {
-            if arm.stops() != self.stops {
-                return Err(stopped(py, "another call stopped the arm", None));
-            }
-            if arm.with(Session::commands)? {
+            if !self.is_commanded() || arm.with(Session::commands)? {
                 return Ok(());
-            }
-            if !self.commanded.load(Ordering::SeqCst) {
-                return arm.awaits_law(py, self.begun);
             }
             Err(arm.ended(py, "the law no longer commands the arm", &arm.with(Session::status)?))
         })
+    }
+}
+
+impl Drop for Run {
+    fn drop(&mut self) {
+        if !self.closed.swap(true, Ordering::SeqCst) {
+            each!(&self.arm, arm => arm.abandon_run());
+        }
     }
 }
 
@@ -156,14 +209,10 @@ impl Run {
         let values: Vec<f32> = values.iter().map(|value| *value as f32).collect();
         let passed = each!(&self.arm, arm => arm.with(|session| session.sample(name, &values)))?;
         passed.map_err(|text| rejected(py, &text, None))?;
-        if !self.commanded.load(Ordering::SeqCst) && each!(&self.arm, arm => arm.command_law(py, self.begun))? {
-            self.commanded.store(true, Ordering::SeqCst);
-        }
-        Ok(())
+        self.progress(py, true)
     }
 
-    /// Waits for `seconds`, or without a number until the arm is no longer commanded. Raises Stopped if commanding ends
-    /// earlier by a fault or a stop.
+    /// Waits for `seconds`, or without a number until commanding ends. Raises Stopped when it ends, by a fault or a stop.
     #[pyo3(signature = (seconds = None))]
     fn wait(&self, py: Python<'_>, seconds: Option<f64>) -> PyResult<()> {
         let bad = |seconds| PyValueError::new_err(format!("seconds: expected 0 or more, found {seconds}"));
@@ -171,6 +220,7 @@ impl Run {
         let begun = Instant::now();
         while time.is_none_or(|time| begun.elapsed() < time) {
             self.check(py)?;
+            self.progress(py, false)?;
             py.detach(|| std::thread::sleep(LOOK));
             py.check_signals()?;
         }

@@ -25,11 +25,34 @@ const LOOK: Duration = Duration::from_millis(20);
 
 /// Sends a dashboard request to the controller: to its dashboard server, or to the Robot API of PolyScope X. Returns its
 /// answer as text.
-pub(crate) fn dashboard(address: &str, request: Request<'_>) -> Result<String, Failure> {
+/// If `is_stopped` returns `true` meanwhile, the answer is not awaited.
+pub(crate) fn dashboard(
+    address: &str,
+    request: Request<'_>,
+    mut is_stopped: impl FnMut() -> bool,
+) -> Result<String, Failure> {
     let address: RobotAddress = address.parse().map_err(Failure::Usage)?;
     let target = Target::resolve(&address)?;
-    let clock = Clock::start();
+    let stopped = async {
+        let mut looks = tokio::time::interval(LOOK);
+        loop {
+            looks.tick().await;
+            if is_stopped() {
+                return Err(Failure::Interrupted("the answer was not awaited".into()));
+            }
+        }
+    };
     outrigger::host::runtime::one_threaded()?.block_on(async {
+        tokio::select! {
+            answer = ask(&address, &target, request) => answer,
+            stopped = stopped => stopped,
+        }
+    })
+}
+
+async fn ask(address: &RobotAddress, target: &Target, request: Request<'_>) -> Result<String, Failure> {
+    let clock = Clock::start();
+    {
         let timeouts = Timeouts::default();
         let mut memory = vec![0; LINE_MEMORY];
         let mut server = Connection::new(target.socket(PORT), clock, Client::new(&mut memory, timeouts));
@@ -40,7 +63,7 @@ pub(crate) fn dashboard(address: &str, request: Request<'_>) -> Result<String, F
             }
             Err(trouble) => trouble,
         };
-        let at = SocketAddr::new(target.ip, robot_api_port(&address));
+        let at = SocketAddr::new(target.ip, robot_api_port(address));
         let (host, mut window) = (at.to_string(), vec![0; LINE_MEMORY]);
         let mut api = Connection::new(at, clock, robot_api::Client::new(&mut window, &host, timeouts)).over_http();
         let connected = api.connect().await;
@@ -49,7 +72,7 @@ pub(crate) fn dashboard(address: &str, request: Request<'_>) -> Result<String, F
             (Err(neither), _) => Err(Failure::Connection(format!("{nobody}. No Robot API either: {neither}"))),
             (Ok(()), None) => Err(Failure::Connection(nobody.to_string())),
         }
-    })
+    }
 }
 
 async fn answer(
@@ -71,6 +94,7 @@ async fn answer(
 struct Listener<'p> {
     permit: Option<&'p UploadPermit>,
     guard: Option<UploadGuard>,
+    is_sent: bool,
     texts: Words<'p>,
     trouble: Option<String>,
 }
@@ -85,10 +109,12 @@ impl UploadListener for Listener<'_> {
     }
 
     fn may_send(&mut self) -> Outcome {
-        let Some(permit) = self.permit else { return Ok(()) };
-        self.guard = permit.begin_upload();
-        let revoked = || Failure::Fault("commanding began before the program was sent".into());
-        self.guard.as_ref().map(|_| ()).ok_or_else(revoked)
+        if let Some(permit) = self.permit {
+            let revoked = || Failure::Fault("commanding began before the program was sent".into());
+            self.guard = Some(permit.begin_upload().ok_or_else(revoked)?);
+        }
+        self.is_sent = true;
+        Ok(())
     }
 }
 
@@ -104,7 +130,7 @@ pub(crate) fn script(
     let parsed: RobotAddress = address.parse().map_err(Failure::Usage)?;
     let at = Target::resolve(&parsed)?.socket(Upload::PORT);
     let texts = Words::new(false, "script".into(), at, *program);
-    let mut listener = Listener { permit, guard: None, texts, trouble: None };
+    let mut listener = Listener { permit, guard: None, is_sent: false, texts, trouble: None };
     let config = UploadConfig { wait, ..UploadConfig::default() };
     let mut stopped = false;
     let uploaded = outrigger::host::runtime::one_threaded()?.block_on(async {
@@ -118,9 +144,13 @@ pub(crate) fn script(
         };
         upload(config, *program, at, &mut listener, interrupted).await
     });
+    if stopped && !(listener.is_sent && program.replaces()) {
+        return Err(Failure::Fault("stopped before the program was sent".into()));
+    }
     if stopped {
         // The program may run already.
-        dashboard(address, Request::Stop)?;
+        dashboard(address, Request::Stop, || false)?;
+        return Err(Failure::Fault("the program was stopped".into()));
     }
     match (listener.texts.judgement(uploaded?), listener.trouble) {
         (Ok(_), _) => Ok(()),

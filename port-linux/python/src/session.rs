@@ -4,12 +4,15 @@ use std::collections::BTreeMap;
 use std::net::{Ipv4Addr, TcpListener, UdpSocket};
 use std::ops::RangeInclusive;
 use std::path::PathBuf;
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use outrigger::boxed_law::BoxedLaw;
 use outrigger::companion::{Client, Companion, Needs, Session as Beside, Started};
 use outrigger::config::{Configuration, KrcConfiguration, SourceSettings};
+use outrigger::core::command::Limits;
 use outrigger::core::engine::Controller;
+use outrigger::core::engine::krc::KrcConfig;
 use outrigger::core::engine::ur::CommandPath;
 use outrigger::core::law::{AnyLaw, Forward, JointServo, JointServoConfig, Reference};
 use outrigger::core::mode::{ClientNumber, Epoch, Mode};
@@ -24,11 +27,24 @@ const KEPT: usize = 64;
 
 /// A session with a robot of `N` joints. The arm is observed until commanding is requested.
 pub(crate) struct Session<const N: usize> {
-    running: Box<dyn Handle<N>>,
+    /// `None` after the end of the session.
+    running: Mutex<Option<Box<dyn Handle<N>>>>,
+    /// The number of this session in this process.
+    number: u32,
     requests: Arc<Mutex<Requests<N>>>,
     /// The reservation of the port for the program on the controller.
     _port: Option<UdpSocket>,
 }
+
+/// A request that was sent to a session.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Asked {
+    session: u32,
+    id: u32,
+}
+
+/// The number of sessions that were started.
+static SESSIONS: AtomicU32 = AtomicU32::new(0);
 
 /// The handle of a session, whatever events its kind of controller has.
 trait Handle<const N: usize>: Send {
@@ -99,7 +115,7 @@ impl Report {
                 // "Command → Stopping: TEXT (NAME)"
                 let text = notice.text.split_once(": ").map(|(_, text)| text.to_owned());
                 if let (Some(name), Some(text)) = (field("reason"), text) {
-                    let text = text.strip_suffix(&format!(" ({name})")).map(str::to_owned).unwrap_or(text);
+                    let text = text.replace(&format!(" ({name})"), "");
                     self.reason = Some((name, text));
                 }
             }
@@ -111,7 +127,7 @@ impl Report {
     /// Returns the text with figures of this reason, if it was the last one and has figures.
     pub(crate) fn figure(&self, reason: Reason) -> Option<String> {
         let (name, text) = self.reason.as_ref()?;
-        (name == reason.name() && text != reason.text()).then(|| text.clone())
+        (name == reason.name() && text != reason.text() && !reason.is_release()).then(|| text.clone())
     }
 }
 
@@ -190,9 +206,10 @@ fn program_port() -> Result<(u16, UdpSocket), Failure> {
 
 impl Session<6> {
     /// Starts to connect to the robot of Universal Robots at `address`: `host` or `host:port-base`.
-    pub(crate) fn ur(address: &str, recordings: &Recordings) -> Result<Self, Failure> {
+    pub(crate) fn ur(address: &str, limits: Limits<6>, recordings: &Recordings) -> Result<Self, Failure> {
         let robot = Robot::ur(address)?;
         let mut config = *robot.config();
+        config.limits = limits;
         config.peer.path = CommandPath::Player;
         let (port, reserved) = program_port()?;
         config.peer.program.port = port;
@@ -228,8 +245,10 @@ impl Session<7> {
     }
 
     /// Starts to wait for the KRC at the IP address `krc`, whose measurements arrive at `listen`.
-    pub(crate) fn krc(krc: &str, listen: &str, recordings: &Recordings) -> Result<Self, Failure> {
-        Self::start(Robot::krc(krc, listen)?, recordings)
+    pub(crate) fn krc(krc: &str, listen: &str, limits: Limits<7>, recordings: &Recordings) -> Result<Self, Failure> {
+        let robot = Robot::krc(krc, listen)?;
+        let config = KrcConfig { limits, ..*robot.config() };
+        Self::start(robot.with_config(config), recordings)
     }
 }
 
@@ -265,17 +284,23 @@ impl<const N: usize> Session<N> {
             robot = robot.recording_fallbacks_to(folder);
         }
         let robot = robot.quiet().awaiting_request().with_companion(HandOver(Arc::clone(&requests)));
-        Ok(Self { running: Box::new(robot.start_configured(law, sources)?), requests, _port: None })
+        let running: Box<dyn Handle<N>> = Box::new(robot.start_configured(law, sources)?);
+        let number = SESSIONS.fetch_add(1, Ordering::Relaxed);
+        Ok(Self { running: Mutex::new(Some(running)), number, requests, _port: None })
     }
 
     /// Returns the newest state of the robot; `None` without a connection.
     pub(crate) fn state(&self) -> Option<State<N>> {
-        self.running.state()
+        self.running().as_ref()?.state()
     }
 
-    /// Returns the states of the robot as they arrive from now on.
-    pub(crate) fn states(&self) -> States<N> {
-        self.running.states()
+    fn running(&self) -> MutexGuard<'_, Option<Box<dyn Handle<N>>>> {
+        self.running.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Returns the states of the robot as they arrive from now on. `None` after the end of the session.
+    pub(crate) fn states(&self) -> Option<States<N>> {
+        self.running().as_ref().map(|running| running.states())
     }
 
     /// Returns whether the arm's position is known, from which a motion begins.
@@ -285,7 +310,7 @@ impl<const N: usize> Session<N> {
 
     /// Returns whether the session has ended.
     pub(crate) fn has_ended(&self) -> bool {
-        self.running.has_ended()
+        self.running().as_ref().is_none_or(|running| running.has_ended())
     }
 
     /// Returns the status of the session; after its end, that of a session without a connection.
@@ -307,17 +332,21 @@ impl<const N: usize> Session<N> {
         self.status().mode == Mode::Command
     }
 
-    /// Sends a request, and returns its number.
-    pub(crate) fn ask(&self, asked: RequestKind) -> Result<u32, &'static str> {
-        lock(&self.requests).client.as_mut().and_then(|client| client.ask(asked)).ok_or(OVER)
+    fn asked(&self, id: Option<u32>) -> Result<Asked, &'static str> {
+        Ok(Asked { session: self.number, id: id.ok_or(OVER)? })
+    }
+
+    /// Sends a request.
+    pub(crate) fn ask(&self, asked: RequestKind) -> Result<Asked, &'static str> {
+        self.asked(lock(&self.requests).client.as_mut().and_then(|client| client.ask(asked)))
     }
 
     /// Sends the request that `asked` returns for the session's epoch and the number of its client.
-    pub(crate) fn ask_as(&self, asked: impl FnOnce(Epoch, ClientNumber) -> RequestKind) -> Result<u32, &'static str> {
+    pub(crate) fn ask_as(&self, asked: impl FnOnce(Epoch, ClientNumber) -> RequestKind) -> Result<Asked, &'static str> {
         let mut requests = lock(&self.requests);
         let client = requests.client.as_mut().ok_or(OVER)?;
         let request = asked(client.status().epoch, client.asker());
-        client.ask(request).ok_or(OVER)
+        self.asked(client.ask(request))
     }
 
     /// Passes on a reading of a sensor whose input is "requests".
@@ -334,8 +363,8 @@ impl<const N: usize> Session<N> {
     pub(crate) fn release(&self) {
         // Before any request of this client that the control loop has not taken.
         let released = lock(&self.requests).client.as_mut().is_some_and(Client::release);
-        if !released {
-            self.running.release();
+        if let (false, Some(running)) = (released, self.running().as_ref()) {
+            running.release();
         }
     }
 
@@ -353,12 +382,12 @@ impl<const N: usize> Session<N> {
         }
     }
 
-    /// Sends a prepared motion, and returns the number of the request.
-    pub(crate) fn begin(&self, motion: Ready<N>) -> Result<u32, &'static str> {
+    /// Sends a prepared motion.
+    pub(crate) fn begin(&self, motion: Ready<N>) -> Result<Asked, &'static str> {
         let mut requests = lock(&self.requests);
         let client = requests.client.as_mut().ok_or(OVER)?;
         let epoch = client.status().epoch;
-        client.begin(epoch, motion).ok_or(OVER)
+        self.asked(client.begin(epoch, motion))
     }
 
     /// Passes a command of a stream to the control loop. The newest one counts.
@@ -368,8 +397,12 @@ impl<const N: usize> Session<N> {
         }
     }
 
-    /// Returns the decision on the request with this number, if there is one. Any thread may fetch the decisions of all.
-    pub(crate) fn decision(&self, id: u32) -> Option<Decided> {
+    /// Returns the decision on a request, if there is one. Any thread may fetch the decisions of all. The error is that of
+    /// a request to another session.
+    pub(crate) fn decision(&self, asked: Asked) -> Result<Option<Decided>, &'static str> {
+        if asked.session != self.number {
+            return Err(OVER);
+        }
         let mut requests = lock(&self.requests);
         let Requests { client, decided, .. } = &mut *requests;
         while let Some(next) = client.as_mut().and_then(Client::decided) {
@@ -378,11 +411,12 @@ impl<const N: usize> Session<N> {
                 decided.pop_first();
             }
         }
-        decided.remove(&id)
+        Ok(decided.remove(&asked.id))
     }
 
-    /// Brings the arm to rest and ends the session.
-    pub(crate) fn end(self) -> Result<(), Failure> {
-        self.running.end()
+    /// Brings the arm to rest and ends the session. A second call has no effect.
+    pub(crate) fn end(&self) -> Result<(), Failure> {
+        let running = self.running().take();
+        running.map_or(Ok(()), |running| running.end())
     }
 }

@@ -8,10 +8,10 @@ use numpy::PyArray1;
 use outrigger::config::{FIRST_PORT, parse_software};
 use outrigger::wire::robot::RobotModel;
 use outrigger_cli::simulated_run::SimulatedRun;
-use outrigger_sim::controller::{Controller, Options};
+use outrigger_sim::controller::{Action, Controller, Options};
 use outrigger_sim::fault::Fault;
-use outrigger_sim::surface::Surface;
 use outrigger_sim::history::SharedHistory;
+use outrigger_sim::surface::Surface;
 use outrigger_sim::tcp::{Addresses, Running, Server};
 use pyo3::exceptions::{PyTimeoutError, PyValueError};
 use pyo3::prelude::*;
@@ -19,8 +19,8 @@ use pyo3::types::PyTuple;
 
 use crate::connection::wait;
 use crate::error::ConnectionFailed;
-use crate::motion::joints;
 use crate::history::{History, events};
+use crate::motion::joints;
 use crate::process_bound::ProcessBound;
 use crate::state::array;
 
@@ -202,6 +202,34 @@ impl SimulatedUr {
     #[getter]
     fn outputs(&self, py: Python<'_>) -> PyResult<u32> {
         self.look(py, |controller| controller.io().digital_out)
+    }
+
+    /// True if a program runs on the controller, or is paused.
+    #[getter]
+    fn program_runs(&self, py: Python<'_>) -> PyResult<bool> {
+        self.look(py, |controller| controller.program().0)
+    }
+
+    /// Waits until no program runs on the controller, and returns the true joint angles. Raises TimeoutError after `timeout`
+    /// [s].
+    #[pyo3(signature = (timeout = 10.0))]
+    fn wait_until_program_ends<'py>(&self, py: Python<'py>, timeout: f64) -> PyResult<Bound<'py, PyArray1<f64>>> {
+        let within = Duration::try_from_secs_f64(timeout.min(1e6));
+        let within =
+            within.map_err(|_| PyValueError::new_err(format!("timeout: expected 0 or more, found {timeout}")))?;
+        let ended = || self.program_runs(py).map(|runs| (!runs).then_some(())).transpose();
+        match wait(py, within, ended)? {
+            Some(ended) => ended.and_then(|()| self.q(py)),
+            None => Err(PyTimeoutError::new_err(format!("a program runs after {timeout} s"))),
+        }
+    }
+
+    /// Sets the digital inputs; bit 0 is the first.
+    fn set_inputs(&self, py: Python<'_>, levels: u32) -> PyResult<()> {
+        let running = self.running.lock("this simulator")?.clone();
+        let running = running.ok_or_else(|| PyValueError::new_err("the simulator is closed"))?;
+        py.detach(|| running.controller().act(Action::DigitalInputs(levels)));
+        Ok(())
     }
 
     /// True if no joint moves.

@@ -17,6 +17,8 @@ use crate::state::array;
 const LONGEST: f64 = 3600.0;
 /// The time between two looks for Ctrl-C, in virtual time. What the controller sends is read in this interval.
 const SLICE: SimTime = SimTime::from_millis(100);
+/// The highest number of bytes of programs that the controller has not taken yet.
+const UNSENT: usize = 1 << 20;
 /// The highest number of events that are kept until they are read. The simulated controller keeps no more.
 const READ: usize = 4096;
 
@@ -29,6 +31,8 @@ struct Stepped {
     controller: Controller,
     /// The connection to port 30002 that sends programs.
     programs: Option<Conn>,
+    /// What the controller has no room for yet.
+    unsent: Vec<u8>,
     events: Vec<(f64, String)>,
 }
 
@@ -37,9 +41,21 @@ impl Stepped {
         self.controller.now().as_micros() as f64 * 1e-6
     }
 
+    /// Passes bytes of programs to the controller, as far as it has room for them.
+    fn write(&mut self) {
+        let Some(programs) = self.programs.filter(|_| !self.unsent.is_empty()) else { return };
+        if !self.controller.is_open(programs) {
+            self.unsent.clear();
+            return;
+        }
+        let taken = self.controller.write(programs, &self.unsent);
+        self.unsent.drain(..taken);
+    }
+
     /// Advances the controller to `to`, and reads what it has sent.
     fn advance_to(&mut self, to: SimTime) {
         self.controller.advance_to(to);
+        self.write();
         if let Some(programs) = self.programs {
             let mut sent = [0; 4096];
             while self.controller.read(programs, &mut sent) > 0 {}
@@ -71,7 +87,7 @@ impl SteppedUr {
     ) -> PyResult<Self> {
         let options = options(software, model, q.as_deref(), &faults, surface)?;
         let controller = Controller::new(options).map_err(|error| PyValueError::new_err(error.to_string()))?;
-        let mut stepped = Stepped { controller, programs: None, events: vec![] };
+        let mut stepped = Stepped { controller, programs: None, unsent: vec![], events: vec![] };
         stepped.controller.keep_events();
         Ok(Self(Mutex::new(stepped)))
     }
@@ -106,19 +122,14 @@ impl SteppedUr {
             None => controller.connect(Port::Secondary).map_err(refused)?,
         };
         *programs = Some(connection);
-        let text = if text.ends_with('\n') { text.to_owned() } else { format!("{text}\n") };
-        let mut rest = text.as_bytes();
-        while !rest.is_empty() {
-            let taken = controller.write(connection, rest);
-            rest = rest.get(taken..).unwrap_or_default();
-            if taken == 0 {
-                let now = controller.now() + controller.period();
-                controller.advance_to(now);
-                if !controller.is_open(connection) {
-                    return Err(ConnectionFailed::new_err("the controller closed the connection"));
-                }
-            }
+        if stepped.unsent.len() + text.len() > UNSENT {
+            return Err(PyValueError::new_err(format!("text: expected at most {UNSENT} bytes that are not taken yet")));
         }
+        stepped.unsent.extend_from_slice(text.as_bytes());
+        if !text.ends_with('\n') {
+            stepped.unsent.push(b'\n');
+        }
+        stepped.write();
         Ok(())
     }
 

@@ -50,8 +50,8 @@ struct Streaming<const N: usize> {
     kind: Kind,
     timeout: Duration,
     begun: Instant,
-    /// The stops of the connection when the stream began.
-    stops: u32,
+    /// The stops and the replaced sessions of the connection when the stream began.
+    begun_after: (u32, u32),
     /// The lapses of the session before this stream.
     lapses: u32,
     /// The rejected values that were reported, and those before this stream.
@@ -67,15 +67,14 @@ impl<const N: usize> Streaming<N> {
         let timeout = timeout.map(|timeout| Duration::from_micros((timeout * 1e6) as u64));
         let timeout = timeout.filter(|timeout| range.least <= *timeout && *timeout <= range.most);
         let timeout = timeout.ok_or_else(|| PyValueError::new_err(format!("timeout: expected {}", range.text)))?;
-        let stops = connection.stops();
-        connection.begin_stream(py)?;
+        let begun_after = connection.begin_stream(py)?;
         let streaming = connection.with(|session| session.status().streaming)?;
         Ok(Self {
             connection: Arc::clone(connection),
             kind,
             timeout,
             begun: Instant::now(),
-            stops,
+            begun_after,
             lapses: streaming.lapses,
             refused: AtomicU32::new(streaming.refused),
             sent: Mutex::new(None),
@@ -92,9 +91,9 @@ impl<const N: usize> Streaming<N> {
             Kind::Speeds => Forwarded::Speeds(JointVelocities(values)),
             Kind::Positions => Forwarded::Positions(JointPositions(values)),
         };
-        let stops = self.connection.stops();
+        let is_current = (self.connection.stops(), self.connection.replaced()) == self.begun_after;
         let sent = self.connection.with(|session| {
-            if stops == self.stops && session.commands() {
+            if is_current && session.commands() {
                 session.stream(Forward { what, holds: self.timeout });
                 Ok(session.status())
             } else {
@@ -102,7 +101,7 @@ impl<const N: usize> Streaming<N> {
             }
         })?;
         let status = sent.map_err(|status| {
-            if stops == self.stops {
+            if is_current {
                 self.connection.ended(py, "the arm is not commanded", &status)
             } else {
                 stopped(py, "the arm is not commanded", None)
@@ -132,8 +131,12 @@ impl<const N: usize> Streaming<N> {
 
     fn end(&self, py: Python<'_>, raised: bool) -> PyResult<()> {
         self.closed.store(true, Ordering::SeqCst);
+        if (self.connection.stops(), self.connection.replaced()) != self.begun_after {
+            return Ok(());
+        }
         if raised {
-            return self.connection.release();
+            self.connection.release()?;
+            return self.connection.rests(py);
         }
         // The last value may not have been taken yet.
         let sent = *self.sent.lock().unwrap_or_else(PoisonError::into_inner);

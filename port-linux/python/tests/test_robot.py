@@ -347,3 +347,26 @@ def test_a_stop_has_its_figure_and_a_recording(tmp_path):
             stop = robot.why_stopped()
             assert stop.latched and os.path.getsize(stop.recording) > 10_000
             assert stop.figure is None or any(letter.isdigit() for letter in stop.figure)
+
+
+def test_limits_of_motions_are_those_that_were_given(ur):
+    with Robot.ur(ur.address, limits={"velocity": 1.5, "acceleration": 3.0}) as robot:
+        robot.move_to(BESIDE, speed=1.3, acceleration=2.5)
+        assert np.allclose(ur.q, BESIDE, atol=1e-3)
+    with pytest.raises(ValueError, match="limits.velocity"):
+        Robot.ur(ur.address, limits={"velocity": -1})
+
+
+def test_an_arm_that_is_being_stopped_is_not_ready(ur, robot):
+    moving = mover_until_stopped(robot, [])
+    moving.start()
+    until(lambda: abs(ur.qd[0]) > 0.2)
+    stopping = threading.Thread(target=robot.stop)
+    stopping.start()
+    seen = set()
+    while stopping.is_alive():
+        if robot.mode == "Stopping":
+            seen.update(robot.not_ready)
+        time.sleep(0.001)
+    moving.join()
+    assert "the arm is being stopped" in seen

@@ -51,6 +51,5 @@ __all__ = [
     "__version__",
     "decode",
     "decode_file",
-    "open",
     "sim",
 ]

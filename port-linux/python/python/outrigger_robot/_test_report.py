@@ -29,7 +29,7 @@ def report_folder(nodeid: str) -> str:
 
 
 def _part(part: str) -> str:
-    name = re.sub(r"[^\w.=,+\[\]-]", "_", part)[:_NAME]
+    name = re.sub(r"[^\w.=,+\[\]-]", "_", part, flags=re.ASCII)[:_NAME]
     if name != part or not name.strip("."):
         # Another test may have the same name without these characters.
         name = f"{name.strip('.')}-{hashlib.sha1(part.encode()).hexdigest()[:8]}"

@@ -12,8 +12,10 @@ Each call runs in a thread. If its task is cancelled, the arm is stopped before 
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import functools
 from collections.abc import AsyncIterator, Awaitable
+from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any, Callable, Generic, Optional, TypeVar
 
 from . import outrigger_native as native
@@ -29,13 +31,36 @@ T = TypeVar("T")
 S = TypeVar("S")
 
 
+#: Threads for calls, which may wait long, and for stops alone: a stop never waits for another call.
+_CALLS = ThreadPoolExecutor(max_workers=64, thread_name_prefix="outrigger-call")
+_STOPS = ThreadPoolExecutor(max_workers=32, thread_name_prefix="outrigger-stop")
+
+
 async def _in_thread(robot: native.Robot, call: Callable[[], T]) -> T:
-    """Calls `call` in a thread. If the task is cancelled, stops the arm first."""
+    """Calls `call` in a thread. If the task is cancelled, stops the arm, and ends what the call has begun."""
+    submitted = _CALLS.submit(call)
+    running = asyncio.wrap_future(submitted)
     try:
-        return await asyncio.to_thread(call)
+        return await asyncio.shield(running)
     except asyncio.CancelledError:
-        await asyncio.shield(asyncio.to_thread(robot.stop))
+        if not submitted.cancel():
+            await _stop(robot, running)
         raise
+
+
+async def _stop(robot: native.Robot, running: asyncio.Future[T]) -> None:
+    """Stops the arm until the call has ended: it may command only after the first stop."""
+    loop = asyncio.get_running_loop()
+    while not running.done():
+        stop = loop.run_in_executor(_STOPS, robot.stop)
+        await asyncio.wait({stop, running})
+        with contextlib.suppress(Exception):
+            await stop
+        await asyncio.wait({running}, timeout=0.2)
+    with contextlib.suppress(Exception):
+        begun = running.result()
+        if hasattr(begun, "__exit__"):
+            await loop.run_in_executor(_STOPS, begun.__exit__, None, None, None)
 
 
 def _awaitable(method: Callable[Concatenate[native.Robot, P], T]) -> Callable[Concatenate[Robot, P], Awaitable[T]]:
@@ -60,7 +85,8 @@ class Context(Generic[S, T]):
         return self._wrap(self._robot, self._begun)
 
     async def __aexit__(self, *error: object) -> None:
-        await _in_thread(self._robot, functools.partial(self._begun.__exit__, *error))
+        end = functools.partial(self._begun.__exit__, *error)
+        await asyncio.shield(asyncio.get_running_loop().run_in_executor(_STOPS, end))
 
 
 class Guide:
@@ -158,7 +184,7 @@ class Robot:
         """Iterates over the states at the robot's rate."""
         states = self.robot.states()
         while True:
-            state = await asyncio.to_thread(next, states, None)
+            state = await asyncio.wrap_future(_CALLS.submit(next, states, None))
             if state is None:
                 return
             yield state
@@ -187,4 +213,4 @@ class Robot:
         return self
 
     async def __aexit__(self, *error: object) -> None:
-        await asyncio.shield(asyncio.to_thread(self.robot.close))
+        await asyncio.shield(asyncio.get_running_loop().run_in_executor(_STOPS, self.robot.close))

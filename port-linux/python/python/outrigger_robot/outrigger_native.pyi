@@ -1,7 +1,6 @@
 # Types of the native module; `mypy.stubtest` compares them with it.
 import os
 from collections.abc import Sequence
-from os import PathLike
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Literal, Optional, Union, final
@@ -11,7 +10,7 @@ import numpy.typing as npt
 
 _Array = npt.NDArray[np.float64]
 _Numbers = Union[Sequence[float], _Array]
-_Path = Union[str, PathLike[str]]
+_Path = Union[str, os.PathLike[str]]
 _Rows = Union[Sequence[_Numbers], _Array]
 
 __all__ = [
@@ -143,13 +142,18 @@ class Run:
 class Robot:
     @staticmethod
     def ur(
-        address: str, *, record: Optional[_Path] = None, fault_recordings: Optional[_Path] = None
+        address: str,
+        *,
+        limits: Optional[dict[str, Any]] = None,
+        record: Optional[_Path] = None,
+        fault_recordings: Optional[_Path] = None,
     ) -> Robot: ...
     @staticmethod
     def krc(
         krc: str,
         listen: str = "0.0.0.0:49938",
         *,
+        limits: Optional[dict[str, Any]] = None,
         record: Optional[_Path] = None,
         fault_recordings: Optional[_Path] = None,
     ) -> Robot: ...
@@ -172,7 +176,7 @@ class Robot:
         degrees: bool = False,
     ) -> None: ...
     def follow(
-        self, times: Sequence[float], positions: _Rows, velocities: Optional[_Rows] = None
+        self, times: _Numbers, positions: _Rows, velocities: Optional[_Rows] = None
     ) -> None: ...
     def stream_speeds(self, timeout: float = 0.04) -> Stream: ...
     def stream_positions(self, timeout: float = 0.04) -> Stream: ...
@@ -186,7 +190,7 @@ class Robot:
         **tables: dict[str, Any],
     ) -> Run: ...
     def set(self, assignment: str) -> None: ...
-    def payload(self, mass: float, center_of_gravity: Sequence[float] = ...) -> None: ...
+    def payload(self, mass: float, center_of_gravity: _Numbers = ...) -> None: ...
     def freedrive(
         self,
         *,
@@ -197,7 +201,7 @@ class Robot:
     ) -> Guide: ...
     def force(
         self,
-        wrench: Sequence[Optional[float]],
+        wrench: Union[Sequence[Optional[float]], _Array],
         *,
         frame: Optional[_Numbers] = None,
         damping: float = 0.025,
@@ -270,6 +274,10 @@ class SimulatedUr:
     @property
     def at_rest(self) -> bool: ...
     def port(self, port: int) -> int: ...
+    @property
+    def program_runs(self) -> bool: ...
+    def set_inputs(self, levels: int) -> None: ...
+    def wait_until_program_ends(self, timeout: float = 10.0) -> _Array: ...
     def wait_until_at_rest(self, timeout: float = 10.0) -> _Array: ...
     def history(self) -> History: ...
     def events(self) -> list[tuple[float, str]]: ...
@@ -344,7 +352,6 @@ class SteppedUr:
     def outputs(self) -> int: ...
     @property
     def at_rest(self) -> bool: ...
-_Path = Union[str, os.PathLike[str]]
 _Port = Union[int, Literal["variables", "fri"]]
 
 def open(path: _Path, *, partial: bool = False) -> Recording: ...

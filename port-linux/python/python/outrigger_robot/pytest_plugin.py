@@ -104,8 +104,8 @@ def pytest_runtest_makereport(item: pytest.Item, call: "pytest.CallInfo[None]") 
     config = item.config
     folder = Path(config.rootpath, config.getoption(_OPTION) or config.getini(_OPTION))
     for kind, simulator in item.stash.get(_SIMULATORS, {}).items():
-        page = folder / report_folder(item.nodeid) / f"{kind}.html"
         try:
+            page = folder / report_folder(item.nodeid) / f"{kind}.html"
             if not report.failed:
                 page.unlink(missing_ok=True)  # of an earlier run
                 continue
@@ -127,7 +127,7 @@ def pytest_runtest_makereport(item: pytest.Item, call: "pytest.CallInfo[None]") 
 
 def _write(folder: Path, page: Path, text: str) -> None:
     if not folder.exists():
-        folder.mkdir(parents=True)
+        folder.mkdir(parents=True, exist_ok=True)
         (folder / ".gitignore").write_text("*\n", encoding="utf-8")
     page.parent.mkdir(parents=True, exist_ok=True)
     page.write_text(text, encoding="utf-8")
