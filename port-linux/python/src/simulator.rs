@@ -239,7 +239,7 @@ impl SimulatedUr {
     }
 
     /// Waits until no joint has moved for half a second, counted from this call, and returns the true joint angles
-    /// [rad]. Raises TimeoutError if the arm still moves after `timeout` [s].
+    /// [rad]. Raises TimeoutError if this takes longer than `timeout` [s], which includes the half second.
     #[pyo3(signature = (timeout = 10.0))]
     fn wait_until_at_rest<'py>(&self, py: Python<'py>, timeout: f64) -> PyResult<Bound<'py, PyArray1<f64>>> {
         let within = Duration::try_from_secs_f64(timeout)
@@ -256,7 +256,8 @@ impl SimulatedUr {
             }
             Err(error) => Some(Err(error)),
         })?;
-        let late = || PyTimeoutError::new_err(format!("the arm is not at rest after {timeout} s"));
+        let late =
+            || PyTimeoutError::new_err(format!("the arm is not at rest after {timeout} s, or not yet for 0.5 s"));
         Ok(array(py, found.ok_or_else(late)??))
     }
 

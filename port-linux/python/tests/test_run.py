@@ -12,7 +12,7 @@ from test_commands import HOME, until
 from outrigger_robot import ConnectionFailed, Rejected, Stopped, aio, sim, Robot
 
 #: Turns the last joint until it is stopped.
-TURN = {"kind": "twist", "twist": [0.0, 0.0, 0.03, 0.0, 0.0, 0.0]}
+TURN = {"kind": "twist", "expert": {"twist": [0.0, 0.0, 0.03, 0.0, 0.0, 0.0]}}
 SENSOR = {"name": "gap", "input": "requests", "range": [0.0, 0.5]}
 STANDOFF = {"kind": "standoff", "source": "gap", "distance": 0.05, "longest_approach": 0.2}
 

@@ -17,8 +17,9 @@
 //!
 //! Bad arguments panic with what was expected, as an assertion does. If the test panics, the motion of the arm and the
 //! events of the controller are written into the folder `outrigger-report` of the target directory, in the files
-//! `TEST.csv` and `TEST.events.txt`, and standard error names them. Tests of one process run in parallel, each with its
-//! own controller and ports.
+//! `TEST.csv` and `TEST.events.txt`, and standard error names them. The second controller that a test starts has the
+//! files `TEST-2.csv` and `TEST-2.events.txt`, and so on. Tests of one process run in parallel, each with its own
+//! controller and ports.
 //!
 //! The same controller without sockets, in virtual time and as fast as the computer permits:
 //!
@@ -32,10 +33,12 @@
 //! assert!((controller.truth().q[0] - 0.2).abs() < 1e-3);
 //! ```
 
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::io::Write as _;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use outrigger_wire::robot::{RobotModel, SoftwareVersion};
@@ -56,6 +59,8 @@ const REST: Duration = Duration::from_millis(500);
 const LOOK: Duration = Duration::from_millis(5);
 /// The greatest length of the name of a report's file, without its ending.
 const NAME: usize = 120;
+/// The number of controllers that each test of this process has started, by the name of its report.
+static STARTED: Mutex<BTreeMap<String, u64>> = Mutex::new(BTreeMap::new());
 
 /// Returns the options of a simulated controller of Universal Robots with this PolyScope version, e.g. "5.15". The arm
 /// is the UR5 of the generation, without faults.
@@ -133,7 +138,7 @@ impl Ur {
             Server::bind_free(self.controller(), addresses).unwrap_or_else(|error| panic!("no free ports: {error}"));
         let history = server.keep_history();
         let running = server.spawn().unwrap_or_else(|error| panic!("no thread for the controller: {error}"));
-        SimulatedUr { running, history }
+        SimulatedUr { running, history, report: report_path() }
     }
 }
 
@@ -142,6 +147,7 @@ impl Ur {
 pub struct SimulatedUr {
     running: Running,
     history: SharedHistory,
+    report: PathBuf,
 }
 
 impl SimulatedUr {
@@ -185,7 +191,7 @@ impl SimulatedUr {
     /// \[rad\].
     ///
     /// # Panics
-    /// Panics if the arm still moves when `timeout` has passed.
+    /// Panics if this takes longer than `timeout`, which therefore includes the half second.
     #[track_caller]
     pub fn wait_until_at_rest(&self, timeout: Duration) -> [f64; 6] {
         let clock = Clock::start();
@@ -198,10 +204,13 @@ impl SimulatedUr {
             } else if now.since(moved) >= REST {
                 return arm.q;
             }
-            let qd = arm.qd;
+            let (rests, qd) = (arm.at_rest(), arm.qd);
             drop(controller);
             let waited = clock.now().as_secs_f64();
-            assert!(waited < timeout.as_secs_f64(), "the arm is not at rest after {waited:.1} s: {qd:.3?} rad/s");
+            if waited >= timeout.as_secs_f64() {
+                assert!(!rests, "the arm is at rest, but after {waited:.1} s not yet for {REST:?}");
+                panic!("the arm is not at rest after {waited:.1} s: {qd:.3?} rad/s");
+            }
             std::thread::sleep(LOOK);
         }
     }
@@ -223,7 +232,7 @@ impl Drop for SimulatedUr {
         if !std::thread::panicking() {
             return;
         }
-        let written = match write_report(&report_path(), &self.history()) {
+        let written = match write_report(&self.report, &self.history()) {
             Ok(path) => format!("the motion of the simulated arm: {}", path.display()),
             Err(error) => format!("no report of the simulated arm: {error}"),
         };
@@ -232,7 +241,8 @@ impl Drop for SimulatedUr {
     }
 }
 
-/// Returns the path of this test's report, without an ending: in the target directory if the test's program is there.
+/// Returns the path of the next report of this test, without an ending: in the target directory if the test's program
+/// is there.
 fn report_path() -> PathBuf {
     let program = std::env::current_exe().unwrap_or_default();
     let target =
@@ -242,7 +252,14 @@ fn report_path() -> PathBuf {
     let program = program.rsplit_once('-').map_or(program.as_str(), |(name, _)| name);
     let thread = std::thread::current();
     let test = format!("{program}-{}", thread.name().unwrap_or("thread"));
-    let name: String = test.chars().map(|c| if c.is_alphanumeric() || c == '_' { c } else { '-' }).take(NAME).collect();
+    let mut name: String =
+        test.chars().map(|c| if c.is_alphanumeric() || c == '_' { c } else { '-' }).take(NAME).collect();
+    let mut started = STARTED.lock().unwrap_or_else(PoisonError::into_inner);
+    let number = started.entry(name.clone()).or_insert(0_u64);
+    *number += 1;
+    if *number > 1 {
+        let _ = write!(name, "-{number}");
+    }
     target.unwrap_or(Path::new(".")).join("outrigger-report").join(name)
 }
 

@@ -2,6 +2,7 @@
 
 use std::io::Write as _;
 use std::net::TcpStream;
+use std::path::PathBuf;
 use std::time::Duration;
 
 use outrigger_sim::testing::{self, SimulatedUr};
@@ -31,6 +32,7 @@ fn a_test_that_panics_leaves_the_motion_and_the_events() {
     let test = std::thread::Builder::new().name(format!("my::test {}", std::process::id()));
     let failed = test.spawn(|| {
         let ur = testing::ur("5.15").model("ur10e").fault("protective-stop@200ms").start();
+        let _other = testing::ur("3.15").start();
         let mut program = TcpStream::connect(ur.address(30002)).unwrap();
         program.write_all(b"speedj([0.5, 0, 0, 0, 0, 0], 1, 60)\n").unwrap();
         ur.wait_until_at_rest(Duration::from_secs(60));
@@ -49,7 +51,10 @@ fn a_test_that_panics_leaves_the_motion_and_the_events() {
     assert!(table.lines().count() > 60 && table.lines().all(|line| line.split(',').count() == 25));
     let last: Vec<f64> = table.lines().last().unwrap().split(',').map(|value| value.parse().unwrap()).collect();
     assert!(last[0] > 0.5 && (last[7]).abs() < 1e-3, "at rest at the end: {last:?}");
-    for ending in ["csv", "events.txt"] {
+    let other = PathBuf::from(format!("{}-2", report.display()));
+    let events = std::fs::read_to_string(other.with_extension("events.txt")).unwrap();
+    assert!(!events.contains("PROTECTIVE_STOP"), "{events}");
+    for (report, ending) in [(&report, "csv"), (&report, "events.txt"), (&other, "csv"), (&other, "events.txt")] {
         std::fs::remove_file(report.with_extension(ending)).unwrap();
     }
 }
@@ -62,6 +67,13 @@ fn an_arm_that_moves_on_fails_the_wait() {
     let mut program = TcpStream::connect(ur.address(30002)).unwrap();
     program.write_all(b"speedj([0.1, 0, 0, 0, 0, 0], 1, 60)\n").unwrap();
     ur.wait_until_at_rest(Duration::from_secs(2));
+}
+
+#[test]
+#[ignore = "in real time: `.ci/realtime units` runs it"]
+#[should_panic(expected = "the arm is at rest, but after 0.0 s not yet for 500ms")]
+fn a_timeout_below_the_rest_time_is_named() {
+    let _ = testing::ur("5.15").start().wait_until_at_rest(Duration::ZERO);
 }
 
 #[test]
