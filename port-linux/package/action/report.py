@@ -27,14 +27,14 @@ def read(log):
     return log.read_text(encoding="utf-8", errors="replace").splitlines()
 
 
-def first_paragraph(log):
-    """Returns what a program prints before its advice on usage, at most 10 lines."""
-    paragraph = "\n".join(read(log)).strip().partition("\n\n")[0]
-    return "\n".join(paragraph.split("\n")[:10]) or "it printed nothing"
+def first_paragraph(*files):
+    """Returns what a program prints before its advice on usage, at most 10 lines, from the first file that is not empty."""
+    printed = next(filter(None, ("\n".join(read(file)).strip() for file in files)), "it printed nothing")
+    return "\n".join(printed.partition("\n\n")[0].split("\n")[:10])
 
 
-def show(log):
-    """Prints the end of a log. A line of it that looks like a command of the runner is none."""
+def show(*files):
+    """Prints the end of these files. A line of them that looks like a command of the runner is none."""
     token = secrets.token_hex(16)
-    printed = read(log)[-MOST_LINES:]
+    printed = [line for file in files for line in read(file)[-MOST_LINES:]]
     print(f"::group::Output of the simulator\n::stop-commands::{token}", *printed, f"::{token}::", "::endgroup::", sep="\n", flush=True)

@@ -59,22 +59,37 @@ def longest_wait():
     return int(text)
 
 
-def ready_line(process, ready, log, seconds):
-    """Returns the simulator's line that clients can connect, or ends this process with what went wrong."""
+def parsed(ready):
+    """Returns the object in the first line of a file, or None if there is no such object."""
+    line, newline, _ = ready.read_text(encoding="utf-8", errors="replace").partition("\n")
+    try:
+        value = json.loads(line) if newline else None
+    except ValueError:
+        return None
+    return value if isinstance(value, dict) else None
+
+
+def ready_line(process, ready, seconds):
+    """Returns the simulator's line that clients can connect, or None if there was none in this time."""
     until = time.monotonic() + seconds
-    while True:
-        ended = process.poll()
-        line, newline, _ = ready.read_text(encoding="utf-8").partition("\n")
-        if newline and ended is None:
-            return json.loads(line)
-        if ended is not None or time.monotonic() > until:
-            process.kill()
-            process.wait()
-            report.show(log)
-            if ended is None:
-                report.fail(f"the simulator was not ready within {seconds} s; its output is above")
-            report.fail(f"the simulator did not start, exit code {ended}: {report.first_paragraph(log)}")
+    while process.poll() is None and time.monotonic() < until:
+        simulator = parsed(ready)
+        if simulator is not None:
+            return simulator
         time.sleep(0.05)
+    return None
+
+
+def give_up(process, folder, ready, log, seconds):
+    """Ends a simulator that is not ready, and this process with what went wrong."""
+    ended = process.poll()
+    process.kill()
+    process.wait()
+    (folder / report.PROCESS).unlink()
+    report.show(log, ready)
+    if ended is None:
+        report.fail(f"the simulator was not ready within {seconds} s; its output is above")
+    report.fail(f"the simulator did not start, exit code {ended}: {report.first_paragraph(log, ready)}")
 
 
 def outputs(simulator, program, log):
@@ -95,8 +110,11 @@ def main():
     ready, log = folder / report.READY, folder / "simulator.log"
     with ready.open("wb") as stdout, log.open("wb") as stderr:
         process = subprocess.Popen(arguments, stdin=subprocess.DEVNULL, stdout=stdout, stderr=stderr, start_new_session=True)
-    simulator = ready_line(process, ready, log, seconds)
+    # Before the wait, so that the action `stop` knows of it even if this step is cancelled.
     (folder / report.PROCESS).write_text(str(process.pid), encoding="utf-8")
+    simulator = ready_line(process, ready, seconds)
+    if simulator is None:
+        give_up(process, folder, ready, log, seconds)
     report.show(log)
     with open(os.environ["GITHUB_OUTPUT"], "a", encoding="utf-8") as file:
         for name, value in outputs(simulator, program, log).items():

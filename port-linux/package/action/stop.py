@@ -1,5 +1,6 @@
 """Ends every simulator that the action started in this job, and prints what each printed. `stop/action.yml` calls it."""
 
+import contextlib
 import os
 import pathlib
 import signal
@@ -18,15 +19,21 @@ def runs(pid, program):
         return False
 
 
+def send(pid, number):
+    """Sends a signal to a process, which may have ended meanwhile."""
+    with contextlib.suppress(ProcessLookupError):
+        os.kill(int(pid), number)
+
+
 def end(pid, program):
     """Returns what was unusual about the end, if anything."""
     if not runs(pid, program):
         return "the simulator had ended before it was stopped; its output is above"
-    os.kill(pid, signal.SIGTERM)
+    send(pid, signal.SIGTERM)
     until = time.monotonic() + SECONDS
     while runs(pid, program):
         if time.monotonic() > until:
-            os.kill(pid, signal.SIGKILL)
+            send(pid, signal.SIGKILL)
             return f"the simulator did not end within {SECONDS} s and was killed"
         time.sleep(0.05)
     return None
@@ -36,7 +43,7 @@ def main():
     temporary = pathlib.Path(os.environ["RUNNER_TEMP"])
     started = sorted(temporary.glob(f"{report.FOLDER}*/{report.PROCESS}"))
     for process in started:
-        unusual = end(int(process.read_text(encoding="utf-8")), temporary / report.PROGRAM)
+        unusual = end(process.read_text(encoding="utf-8"), temporary / report.PROGRAM)
         process.unlink()
         report.show(process.parent / "simulator.log")
         if unusual:

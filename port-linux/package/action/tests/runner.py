@@ -49,6 +49,9 @@ class Job:
         return self.outputs
 
     def _all(self, steps, inputs, outputs, action):
+        # The steps of an action ask for its own failures, those of a job for all.
+        before = self.failed
+        self.failed = before and action is None
         for step in steps:
             only(step, "name", "id", "if", "uses", "with", "run", "shell", "env")
             if step.get("if", "always()") != "always()":
@@ -58,6 +61,7 @@ class Job:
             given = self._uses(step) if "uses" in step else self._run(step, inputs, outputs, action)
             if "id" in step:
                 outputs[step["id"]] = given
+        self.failed |= before
 
     def _uses(self, step):
         if CHECKOUT.fullmatch(step["uses"]):

@@ -6,6 +6,7 @@ import socket
 import struct
 import subprocess
 import sys
+import textwrap
 import zipfile
 
 import pytest
@@ -31,7 +32,7 @@ def joints(printed):
 
 
 def simulators(job):
-    processes = subprocess.run(["ps", "-eo", "args"], stdout=subprocess.PIPE, text=True, check=True).stdout
+    processes = subprocess.run(["ps", "-eww", "-o", "args"], stdout=subprocess.PIPE, text=True, check=True).stdout
     return [line for line in processes.splitlines() if f"{job.temporary}/outrigger/bin/outrigger sim" in line]
 
 
@@ -96,13 +97,14 @@ def test_two_simulators_have_their_own_ports_and_one_stop_ends_both(job, start):
 
 
 @pytest.mark.parametrize("listen, expected", [("0.0.0.0", "127.0.0.1"), ("::", "::1"), ("127.0.0.7", "127.0.0.7")])
-def test_the_output_host_is_an_address_for_this_machine(job, start, listen, expected):
-    simulator = job.run([start(listen=listen, arguments="--state=power-off")])["simulator"]
-    assert not job.failed and simulator["host"] == expected, job.output
-    with socket.create_connection((simulator["host"], int(simulator["dashboard-port"])), timeout=5) as dashboard:
-        dashboard.sendall(b"robotmode\n")
-        lines = dashboard.makefile()
-        assert lines.readline().startswith("Connected") and lines.readline() == "Robotmode: POWER_OFF\n"
+def test_the_output_host_is_an_address_for_this_machine(apart, start, listen, expected):
+    look = {
+        "run": 'exec 3<>"/dev/tcp/$HOST/$PORT"; echo robotmode >&3; timeout 5 head -n 2 <&3',
+        "env": {"HOST": "${{ steps.simulator.outputs.host }}", "PORT": "${{ steps.simulator.outputs.dashboard-port }}"},
+    }
+    outputs = apart.run([start(listen=listen, arguments="--state=power-off"), look])
+    assert not apart.failed and outputs["simulator"]["host"] == expected, apart.output
+    assert re.search("^Connected.*\nRobotmode: POWER_OFF\n", apart.output, re.MULTILINE), apart.output
 
 
 def test_a_port_in_use_fails_with_its_number(job, start):
@@ -125,6 +127,7 @@ def test_a_port_in_use_fails_with_its_number(job, start):
         ({"port-base": "70000"}, "invalid value '70000' for '--port-base <B>': found 70000, expected at most"),
         ({"listen": "localhost"}, "invalid value 'localhost' for '--listen <ADDR>'"),
         ({"arguments": "--no-such"}, "unexpected argument '--no-such' found"),
+        ({"arguments": "--help"}, "the simulator did not start, exit code 0: A Universal Robots controller: "),
         ({"controller": "kuka"}, "input controller: found 'kuka', expected ur or krc"),
         ({"controller": "krc", "port-base": None}, "--remote"),
         ({"controller": "krc", "remote": "127.0.0.1:49938"}, "unexpected argument '--port-base' found"),
@@ -134,11 +137,13 @@ def test_a_port_in_use_fails_with_its_number(job, start):
         # Text of a shell is the value of an input, and nothing else.
         ({"software": "5.15$(touch shell)"}, "invalid value '5.15$(touch shell)' for '--polyscope <VERSION>'"),
         ({"wheel": '"; touch shell; "'}, "input wheel: found no file '\"; touch shell; \"' in "),
+        # And no command of the runner.
+        ({"wheel": "a%\n::warning::b"}, "input wheel: found a control character in 'a%25%0A::warning::b', expected the path of a wheel"),
     ],
 )
 def test_a_wrong_input_fails_with_what_was_found(job, start, inputs, expected):
     job.run([start(**inputs)])
-    assert job.failed and len(job.errors) == 1 and expected in job.errors[0], job.output
+    assert job.failed and len(job.errors) == 1 and expected in job.errors[0] and not job.warnings, job.output
     assert not simulators(job) and not (job.workspace / "shell").exists()
 
 
@@ -157,26 +162,56 @@ def test_a_package_that_pip_cannot_install_is_named(job, start, temporary):
     assert job.failed and f"pip cannot install ci/{damaged.name}, see above" in job.errors[0], job.output
 
 
-def test_a_simulator_that_is_never_ready_is_ended_after_the_timeout(job, start, tmp_path):
-    # A package whose command prints what a runner would take for a command, and waits.
-    package = "outrigger_robot-0.1.0-py3-none-any.whl"
-    with zipfile.ZipFile(job.workspace / "ci" / package, "w") as file:
-        info = "outrigger_robot-0.1.0.dist-info"
-        file.writestr(
-            "slow_simulator.py",
-            "import sys, time\ndef main():\n print('::error::not mine', file=sys.stderr, flush=True)\n time.sleep(600)\n",
-        )
-        file.writestr(f"{info}/METADATA", "Metadata-Version: 2.1\nName: outrigger-robot\nVersion: 0.1.0\n")
-        file.writestr(f"{info}/WHEEL", "Wheel-Version: 1.0\nGenerator: test\nRoot-Is-Purelib: true\nTag: py3-none-any\n")
-        file.writestr(f"{info}/entry_points.txt", "[console_scripts]\noutrigger = slow_simulator:main\n")
-        file.writestr(f"{info}/RECORD", "")
+@pytest.fixture
+def stand_in(job, tmp_path):
+    """Returns what makes a package whose command `outrigger` is this Python, and gives the job a temporary folder of its own."""
+
+    def make(code):
+        package = "outrigger_robot-0.1.0-py3-none-any.whl"
+        with zipfile.ZipFile(job.workspace / "ci" / package, "w") as file:
+            info = "outrigger_robot-0.1.0.dist-info"
+            file.writestr("stand_in.py", "import sys, time\ndef main():\n" + textwrap.indent(code, " "))
+            file.writestr(f"{info}/METADATA", "Metadata-Version: 2.1\nName: outrigger-robot\nVersion: 0.1.0\n")
+            file.writestr(f"{info}/WHEEL", "Wheel-Version: 1.0\nGenerator: test\nRoot-Is-Purelib: true\nTag: py3-none-any\n")
+            file.writestr(f"{info}/entry_points.txt", "[console_scripts]\noutrigger = stand_in:main\n")
+            file.writestr(f"{info}/RECORD", "")
+        return f"ci/{package}"
+
     job.temporary = tmp_path / "temporary"
     job.temporary.mkdir()
     job.environment["RUNNER_TEMP"] = str(job.temporary)
-    job.run([start(wheel=f"ci/{package}", timeout="2")])
-    assert job.failed and job.errors == ["the simulator was not ready within 2 s; its output is above"], job.output
-    assert "::error::not mine" in job.output and not simulators(job)
+    yield make
+    job.run([STOP])
     shutil.rmtree(job.temporary / "outrigger")
+
+
+@pytest.mark.parametrize("printed", ["", "not JSON", "5"])
+def test_a_simulator_that_is_never_ready_is_ended_after_the_timeout(job, start, stand_in, printed):
+    # It prints what a runner would take for a command.
+    code = f"print('::error::not mine', file=sys.stderr, flush=True)\nprint('{printed}', flush=True)\ntime.sleep(600)\n"
+    job.run([start(wheel=stand_in(code), timeout="2"), STOP])
+    assert job.failed and job.errors == ["the simulator was not ready within 2 s; its output is above"], job.output
+    assert f"::error::not mine\n{printed}\n" in job.output and not simulators(job)
+    assert not job.warnings and "no simulator is running" in job.output, job.output
+
+
+def test_a_step_that_is_cancelled_leaves_a_simulator_that_stop_ends(job, start, stand_in):
+    code = "import os\nos.kill(os.getppid(), 9)\ntime.sleep(600)\n"
+    job.run([start(wheel=stand_in(code))])
+    assert job.failed and len(simulators(job)) == 1, job.output
+    job.run([STOP])
+    assert not job.warnings and not simulators(job), job.output
+
+
+def test_a_process_that_ends_before_the_signal_is_no_error(monkeypatch):
+    monkeypatch.syspath_prepend(FOLDER)
+    import stop
+
+    ended = subprocess.Popen(["true"])
+    ended.wait()
+    found = iter([True, False])
+    monkeypatch.setattr(stop, "runs", lambda pid, program: next(found))
+    assert stop.end(str(ended.pid), "outrigger") is None
 
 
 def test_the_end_of_a_failed_job_stops_the_simulator(job, start):
