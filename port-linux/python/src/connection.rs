@@ -189,6 +189,10 @@ impl<const N: usize> Connection<N> {
         if self.with(Session::has_position)? {
             return Ok(());
         }
+        if let Some(session) = self.here()?.clone().filter(|session| session.has_ended()) {
+            // Its error says why.
+            py.detach(|| session.end()).map_err(|failure| of_failure(&failure))?;
+        }
         Err(ConnectionFailed::new_err(format!("{}: no state was received", self.name)))
     }
 
