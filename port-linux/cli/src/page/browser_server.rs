@@ -47,6 +47,8 @@ const PAGE: &str = include_str!("web/index.html");
 const SCRIPT: &str = concat!(
     include_str!("../report/plot/plot.js"),
     include_str!("web/kept.js"),
+    include_str!("web/plots.js"),
+    include_str!("web/figures.js"),
     include_str!("web/view.js"),
     include_str!("web/cursor.js")
 );
