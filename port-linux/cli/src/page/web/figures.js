@@ -55,11 +55,26 @@ function remedyOf(fault) {
   return `${fault.remedy}; then reset, and start again`.replace(reset, '; then reset');
 }
 
+// What the figures say of a kept state: its own mode and grade, and the newest words that were stored before it.
+function wordsAt(index) {
+  const [mode, grade] = lane.at(index);
+  const stored = upTo(words, times[index % KEPT]);
+  const said = stored ? stored.said : NOTHING_SAID;
+  const ofMode = modeWords({ mode: MODES[mode] || '–' }, {});
+  const ofGrade = gradeWords({ ...status, grade: LINK[grade] || '-', grade_text: '', trouble: '' });
+  return {
+    ...said,
+    ...(said.mode === ofMode.mode ? {} : ofMode),
+    ...(said.grade === ofGrade.grade ? {} : ofGrade),
+  };
+}
+const NOTHING_SAID = { robotMode: '–', robotWords: '', attention: '–', remedy: '', attentionStyle: 'big none' };
+
 function figures() {
   if (!count) return;
   const index = shownIndex();
   const past = cursor !== null;
-  const said = past ? upTo(words, times[index % KEPT]).said : wordsOf(status, live);
+  const said = past ? wordsAt(index) : wordsOf(status, live);
   text('robot', headOf());
   text('mode', said.mode);
   style('mode', said.modeStyle);

@@ -3,12 +3,16 @@
 const KEPT = 36864;
 const SPAN = 600;
 const MOST_WORDS = 1024;
+// Words are stored once a second in the long run, and so many at once: those of ten minutes are fewer than MOST_WORDS.
+const BURST = 300;
 const MOST_PIECES = 600;
 const times = new Float64Array(KEPT);
 let count = 0;
 let cursor = null;
 let words = [];
 let pieces = [];
+let spare = BURST;
+let refilled = 0;
 
 const ring = () => new Float32Array(KEPT).fill(NaN);
 const rings = length => [...Array(length)].map(ring);
@@ -40,13 +44,23 @@ function indexAt(time) {
   return low;
 }
 
+// Returns true if words may be stored at this time.
+function mayStore(time) {
+  spare = Math.min(BURST, spare + Math.max(0, time - refilled));
+  refilled = time;
+  if (spare < 1) return false;
+  spare -= 1;
+  return true;
+}
+
 // Keeps what is said of the newest state where a headline differs from what was said before, and the rest once a second
-// at most; so too the workpiece.
+// at most; so too the workpiece. The mode and the grade of each state are in the rings of their plot.
 function remember(time, said, piece) {
   const last = words[words.length - 1];
   const differs = keys => keys.some(key => said[key] !== last.said[key]);
   const isNew = !last || differs(['mode', 'grade', 'robotMode', 'attention']);
-  if (isNew || (time - last.time >= 1 && differs(Object.keys(said)))) words.push({ time, said });
+  const isWanted = isNew || (time - last.time >= 1 && differs(Object.keys(said)));
+  if (isWanted && mayStore(time)) words.push({ time, said });
   if (piece && !(pieces.length && time - pieces[pieces.length - 1].time < 1)) pieces.push({ time, piece });
   while (words.length > MOST_WORDS || (words.length > 1 && words[1].time < time - SPAN)) words.shift();
   while (pieces.length > MOST_PIECES) pieces.shift();
@@ -57,9 +71,11 @@ function forget() {
   cursor = null;
   words = [];
   pieces = [];
+  spare = BURST;
+  refilled = 0;
 }
 
-// The newest of a list that is not after `time`, else the first.
+// The newest of a list that is not after `time`; null if all are after it.
 function upTo(list, time) {
   let [low, high] = [0, list.length];
   while (low < high) {
@@ -67,7 +83,7 @@ function upTo(list, time) {
     if (list[middle].time <= time) low = middle + 1;
     else high = middle;
   }
-  return list[Math.max(0, low - 1)];
+  return low ? list[low - 1] : null;
 }
 
 // The number of the state that the page shows.

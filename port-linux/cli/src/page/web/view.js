@@ -177,10 +177,11 @@ function newestArm() {
 function armAt(index) {
   const source = live.sources[0];
   const isDistance = source && source.max <= 5;
+  const piece = upTo(pieces, times[index % KEPT]);
   return {
     q: known(angles.at(index).map(radians)),
     error: known(errors.at(index).map(radians)),
-    workpiece: pieces.length ? upTo(pieces, times[index % KEPT]).piece : null,
+    workpiece: piece && piece.piece,
     sensor: isDistance ? distance(source, sensor.at(index)[0] / 1e3, kept.sensorAge[0][index % KEPT]) : null,
   };
 }
