@@ -87,7 +87,12 @@ function drawBand(first) {
   for (const mark of marks.filter(mark => mark.time >= first)) context.fillRect(x(mark.time) - 1, 0, 2, height);
 }
 
-$('cursor').addEventListener('input', () => moveTo(Number($('cursor').value)));
+$('cursor').addEventListener('input', () => {
+  const { value, max, step } = $('cursor');
+  // The last value of the slider is up to a step before its end.
+  const isAtEnd = max - value < step - 1e-6;
+  moveTo(isAtEnd ? null : Number(value));
+});
 $('live').onclick = () => hold(null);
 $('event-list').addEventListener('click', event => {
   const item = event.target.closest('button');
