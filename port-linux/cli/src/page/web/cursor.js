@@ -22,12 +22,23 @@ function moveTo(time) {
 
 const step = by => moveTo((cursor ?? latest()) + by);
 
+// Moves the cursor with the oldest moment that is kept, once its own is dropped.
+function keepCursor() {
+  const first = count ? times[oldest() % KEPT] : 0;
+  if (cursor === null || cursor >= first) return;
+  cursor = first;
+  held = Math.max(held, Math.min(latest(), cursor + seconds / 2));
+  showArm();
+  redraw();
+}
+
 // Tells the reader which moment is shown, and marks the events of it.
 function tellMoment() {
   const past = cursor !== null;
   const first = count ? times[oldest() % KEPT] : 0;
   const ago = past ? `${(latest() - cursor).toFixed(1)} s ago` : '';
-  const when = past ? `${cursor.toFixed(1)} s, ${ago}` : `live, ${Math.round(latest() - first)} s kept`;
+  const limit = past && cursor <= first ? ', the oldest kept' : '';
+  const when = past ? `${cursor.toFixed(1)} s, ${ago}${limit}` : `live, ${Math.round(latest() - first)} s kept`;
   document.body.classList.toggle('past', past);
   setSlider(first, when);
   text('when', when);

@@ -331,6 +331,7 @@ function frame(now) {
   }
   if (now - written > 100) {
     written = now;
+    keepCursor();
     figures();
     connection();
     tellMoment();
