@@ -65,6 +65,8 @@ function markEvents() {
   const list = $('event-list');
   let newest = true;
   for (const item of list.children) {
+    // That events were lost has no time.
+    if (item.dataset.at === undefined) continue;
     const later = past && Number(item.dataset.at) > cursor;
     const now = past && !later && newest;
     item.classList.toggle('later', later);

@@ -224,11 +224,8 @@ function countAgain(entry, message) {
 // An entry of the list of events.
 function entry(message) {
   const item = document.createElement('li');
-  const when = document.createElement('button');
   const words = document.createElement('span');
   item.className = styleOf(message);
-  when.textContent = message.time === undefined ? '' : `${message.time.toFixed(2)} s`;
-  when.title = 'Show this moment';
   words.textContent = message.text;
   if (message.remedy) {
     const remedy = document.createElement('div');
@@ -236,9 +233,21 @@ function entry(message) {
     remedy.textContent = message.remedy;
     words.append(remedy);
   }
-  Object.assign(item.dataset, { kind: message.kind, since: message.time || 0, at: message.time || 0, times: 1 });
-  item.append(when, words);
+  item.dataset.kind = message.kind;
+  if (message.time !== undefined) {
+    Object.assign(item.dataset, { since: message.time, at: message.time, times: 1 });
+    item.append(momentButton(message.time));
+  }
+  item.append(words);
   return item;
+}
+
+// A button that shows the moment of an event.
+function momentButton(time) {
+  const button = document.createElement('button');
+  button.textContent = `${time.toFixed(2)} s`;
+  button.title = 'Show this moment';
+  return button;
 }
 
 function styleOf(message) {
