@@ -70,6 +70,20 @@ function wordsAt(index) {
 }
 const NOTHING_SAID = { robotMode: '–', robotWords: '', attention: '–', remedy: '', attentionStyle: 'big none' };
 
+// Shows the figures that are shown before the first state of a session.
+function blank() {
+  for (const id of ['mode', 'grade', 'robot-mode', 'attention']) {
+    text(id, '–');
+    style(id, 'big');
+  }
+  for (const id of ['link-words', 'age-words', 'robot-words', 'remedy']) text(id, '');
+  text('robot', '…');
+  text('mode-words', 'waiting for the first state');
+  text('tool-words', '–');
+  document.querySelector('#age-bar i').style.width = '0';
+  $('joint-table').dataset.stamp = '';
+}
+
 function figures() {
   if (!count) return;
   const index = shownIndex();

@@ -66,7 +66,7 @@ function remember(time, said, piece) {
   while (pieces.length > MOST_PIECES) pieces.shift();
 }
 
-function forget() {
+function forgetKept() {
   count = 0;
   cursor = null;
   words = [];

@@ -49,7 +49,7 @@ let status = null;
 let live = null;
 let page = null;
 let robot = null;
-let lastSeen = 0;
+let lastSeen = null;
 let marks = [];
 
 const scaled = value => (value.unit === 'm' || value.unit === 'rad' ? 1e3 : 1);
@@ -141,7 +141,16 @@ function state(newStatus, newLive, past) {
   window.outrigger[past ? 'past' : 'frames'] += 1;
   Object.assign(window.outrigger, { status, live });
   if (cursor === null) showArm();
-  lastSeen = performance.now();
+  if (!past) lastSeen = performance.now();
+}
+
+// Forgets what is known of a session, and shows that nothing is known of the next one.
+function forget() {
+  forgetKept();
+  status = live = lastSeen = null;
+  Object.assign(window.outrigger, { status, live });
+  Arm.forget();
+  blank();
 }
 
 // Distances of up to some metres are shown in millimetres; of other sensors nobody knows the unit.
@@ -274,7 +283,7 @@ function connection() {
 function connectionWords(silent) {
   if (window.outrigger.ended) return ['the command has ended', 'ended'];
   if (closed) return ['no reply from the program; reconnecting', 'waits'];
-  if (!status) return ['waiting for the first state', 'waits'];
+  if (lastSeen === null) return ['waiting for the first state', 'waits'];
   if (silent > 1500) return [`no state for ${(silent / 1000).toFixed(0)} s`, 'waits'];
   if (cursor !== null) return [`showing ${(latest() - cursor).toFixed(1)} s ago`, 'waits'];
   return [held === null ? 'live' : 'live, plots paused', 'lives'];
@@ -305,7 +314,6 @@ function meet(about) {
   forget();
   hold(null);
   build(about);
-  Arm.forget();
   session = about.session;
   robot = null;
 }
