@@ -17,7 +17,6 @@ const Arm = (() => {
 
   const add = (a, b, k = 1) => [a[0] + k * b[0], a[1] + k * b[1], a[2] + k * b[2]];
   const length = a => Math.hypot(a[0], a[1], a[2]);
-  const colour = name => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
 
   // The shape of an arm: the axes of its joints, its tool frame and its bodies.
   function model(newShape) {

@@ -1,4 +1,13 @@
 'use strict';
+// The page's colours by the names of their properties, read from its style once for each colour scheme.
+const colours = new Map();
+function colour(name) {
+  if (!colours.has(name)) {
+    colours.set(name, getComputedStyle(document.documentElement).getPropertyValue(name).trim());
+  }
+  return colours.get(name);
+}
+
 // Texts on a canvas, none of which covers another or is cut off at the edge.
 class Labels {
   constructor(context, width, height, font) { Object.assign(this, { context, width, height, boxes: [] }); context.font = font; this.size = parseFloat(font); context.textBaseline = 'middle'; }

@@ -38,7 +38,7 @@ class Plot {
   }
 
   add(name, tint, dash = []) {
-    this.series.push({ name, tint, dash, values: ring() });
+    this.series.push({ name, tint, dash, values: ring(), low: new Float32Array(0), high: new Float32Array(0) });
     return this;
   }
 
@@ -138,14 +138,37 @@ function redraw() {
   Arm.redraw();
 }
 
-function range(plot, first, last) {
+// The columns in which the states of an area are drawn: one state each, or as many as are nearer than a pixel.
+function columnsOf({ first, last, right }) {
+  const stride = Math.max(1, Math.floor((last - first) / Math.max(1, right - LEFT)));
+  const begin = first + ((stride - (first % stride)) % stride);
+  return { begin, stride, size: Math.max(0, Math.ceil((last - begin) / stride)), last };
+}
+
+// Finds a line's lowest and highest value in each column, which are NaN where none is known.
+function decimate(line, { begin, stride, size, last }) {
+  if (line.low.length < size) [line.low, line.high] = [new Float32Array(2 * size), new Float32Array(2 * size)];
+  for (let column = 0, i = begin; column < size; column++) {
+    let low = NaN;
+    let high = NaN;
+    for (const end = Math.min(i + stride, last); i < end; i++) {
+      const v = line.values[i % KEPT];
+      if (!(v >= low)) low = Number.isNaN(v) ? low : v;
+      if (!(v <= high)) high = Number.isNaN(v) ? high : v;
+    }
+    line.low[column] = low;
+    line.high[column] = high;
+  }
+}
+
+// The span of values that a plot shows.
+function range(plot, size) {
   let low = Infinity;
   let high = -Infinity;
-  for (const { values } of plot.series) {
-    for (let i = first; i < last; i++) {
-      const v = values[i % KEPT];
-      if (v < low) low = v;
-      if (v > high) high = v;
+  for (const line of plot.series) {
+    for (let column = 0; column < size; column++) {
+      if (line.low[column] < low) low = line.low[column];
+      if (line.high[column] > high) high = line.high[column];
     }
   }
   if (low === Infinity) [low, high] = [0, 1];
@@ -255,6 +278,7 @@ function drawRow(context, labels, { first, last, x, right }, row, name, said) {
   const { values } = lane.series[row];
   labels.put(name, [[LEFT - 6, top + 8, 'right']], colour('--dim'));
   let begin = first;
+  let drawn = -Infinity;
   for (let i = first; i < last; i++) {
     const isEnd = i + 1 === last || values[(i + 1) % KEPT] !== values[i % KEPT];
     if (!isEnd) continue;
@@ -262,17 +286,21 @@ function drawRow(context, labels, { first, last, x, right }, row, name, said) {
     const a = Math.max(LEFT, x(times[begin % KEPT]));
     const b = Math.min(right, x(times[Math.min(i + 1, last - 1) % KEPT]));
     begin = i + 1;
-    if (!(value >= 0)) continue;
+    // Of the stretches within a pixel, one is drawn.
+    if (!(value >= 0) || b < drawn + 1) continue;
+    drawn = b;
     context.fillStyle = colour(TINTS[row][value]);
     context.fillRect(a, top, Math.max(1, b - a), 16);
-    const fits = context.measureText(said[value]).width + 8 < b - a;
+    const fits = b - a > 16 && context.measureText(said[value]).width + 8 < b - a;
     if (fits) labels.put(said[value], [[(a + b) / 2, top + 8.5, 'center']], colour('--strip'));
   }
 }
 
 function drawLines(plot, context, labels, area) {
   const { first, last, x, right, bottom } = area;
-  const [low, high] = range(plot, first, last);
+  const columns = columnsOf(area);
+  for (const line of plot.series) decimate(line, columns);
+  const [low, high] = range(plot, columns.size);
   const y = v => bottom - ((v - low) / (high - low)) * (bottom - TOP);
   const across = (v, tint, width, dash) => stroke(context, [LEFT, y(v)], [right, y(v)], tint, width, dash);
   const [levels, digits] = ticks([low, high], Math.max(2, plot.height / 34));
@@ -289,7 +317,7 @@ function drawLines(plot, context, labels, area) {
     stroke(context, [at, TOP], [at, bottom], colour('--bad'), 1);
   }
   context.globalAlpha = 1;
-  for (const line of plot.series) drawLine(line, context, area, y, (low + high) / 2);
+  for (const line of plot.series) drawLine(line, context, columns, x, y);
   context.restore();
   for (const [v, name] of plot.limits.filter(([v]) => v >= low && v <= high)) {
     across(v, colour('--limit'), 1.5, [7, 4]);
@@ -299,27 +327,29 @@ function drawLines(plot, context, labels, area) {
   if (plot.series.length > 1 && last > first) drawNames(plot, context, labels, area, y);
 }
 
-// Of more points than the screen has columns, the one farthest from the middle of each column.
-function drawLine(line, context, { first, last, x, right }, y, middle) {
-  const stride = Math.max(1, Math.floor((last - first) / Math.max(1, right - LEFT)));
-  const begin = first + ((stride - (first % stride)) % stride);
+// Draws a line through its values, or through the lowest and the highest value of each column.
+function drawLine(line, context, { begin, stride, size }, x, y) {
   context.beginPath();
   context.strokeStyle = colour(line.tint);
   context.lineWidth = 1.8;
   context.setLineDash(line.dash);
-  let isDown = false;
-  for (let i = begin; i < last; i += stride) {
-    let v = line.values[i % KEPT];
-    for (let k = i + 1; k < Math.min(i + stride, last); k++) {
-      const w = line.values[k % KEPT];
-      if (Math.abs(w - middle) > Math.abs(v - middle) || Number.isNaN(v)) v = w;
+  // The value at which the line is; NaN where it begins anew.
+  let at = NaN;
+  let before = NaN;
+  for (let column = 0; column < size; column++) {
+    const time = times[(begin + column * stride) % KEPT];
+    const ends = [line.low[column], line.high[column]];
+    if (time - before > 0.5 + stride * 0.12) at = NaN;
+    before = time;
+    if (Number.isNaN(ends[0])) {
+      at = NaN;
+      continue;
     }
-    const isGap = i > begin && times[i % KEPT] - times[(i - stride) % KEPT] > 0.5 + stride * 0.12;
-    if (Number.isNaN(v) || isGap) isDown = false;
-    if (Number.isNaN(v)) continue;
-    if (isDown) context.lineTo(x(times[i % KEPT]), y(v));
-    else context.moveTo(x(times[i % KEPT]), y(v));
-    isDown = true;
+    if (Math.abs(ends[1] - at) < Math.abs(ends[0] - at)) ends.reverse();
+    if (Number.isNaN(at)) context.moveTo(x(time), y(ends[0]));
+    else context.lineTo(x(time), y(ends[0]));
+    if (ends[1] !== ends[0]) context.lineTo(x(time), y(ends[1]));
+    at = ends[1];
   }
   context.stroke();
   context.setLineDash([]);

@@ -16,7 +16,6 @@ const MODE_WORDS = {
 const GRADES = { Perfect: 'good', Ok: 'good', Bad: 'warn', Unacceptable: 'bad' };
 const degrees = radians => (radians * 180) / Math.PI;
 const radians = degrees => (degrees * Math.PI) / 180;
-const colour = name => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
 const text = (id, value) => {
   const at = $(id);
   if (at.textContent !== value) at.textContent = value;
@@ -338,13 +337,15 @@ source.onerror = () => {
   closed = true;
 };
 
-let plotted = 0;
+let plotsDue = 0;
 let written = 0;
 function frame(now) {
   Arm.draw(now);
-  if (now - plotted > 40) {
-    plotted = now;
+  if (now > plotsDue) {
+    const begun = performance.now();
     drawPlots();
+    // On a slow machine the plots take a third of its time at most.
+    plotsDue = now + Math.max(40, 2 * (performance.now() - begun));
   }
   if (now - written > 100) {
     written = now;
@@ -392,6 +393,7 @@ function zoom(factor) {
 function scheme(to) {
   const dark = to === undefined ? document.documentElement.dataset.scheme !== 'dark' : to;
   document.documentElement.dataset.scheme = dark ? 'dark' : 'light';
+  colours.clear();
   $('scheme').textContent = dark ? 'Light' : 'Dark';
   redraw();
 }
