@@ -12,7 +12,7 @@ use std::sync::Arc;
 use outrigger_core::kinematics::KinematicChain;
 use outrigger_core::mode::Mode;
 use outrigger_core::robot::Reason;
-use outrigger_wire::robot::JointPositions;
+use outrigger_wire::robot::{JointPositions, Pose};
 use serde::Serialize;
 
 use super::About;
@@ -152,9 +152,11 @@ impl<const N: usize> Messages for Lines<N> {
         self.awaited |= self.calls.is_multiple_of(UNWATCHED);
         self.calls += 1;
         views.want(watched || self.awaited);
-        let SessionView { snapshot, frame, settled, .. } = views.take()?;
+        let SessionView { snapshot, frame, mut settled, .. } = views.take()?;
         self.awaited = false;
         (self.states, self.here) = (self.states + 1, snapshot.here);
+        // A tool centre point that is not a number differs from itself, and cannot be drawn.
+        settled.chain = settled.chain.filter(is_finite);
         if settled.chain != self.chain {
             self.chain = settled.chain;
             self.describe();
@@ -211,6 +213,12 @@ impl<const N: usize> Messages for Lines<N> {
     fn past(&self) -> &PastStates {
         &self.past
     }
+}
+
+/// Returns `true` if all places of the arm are finite numbers.
+fn is_finite<const N: usize>(chain: &KinematicChain<N>) -> bool {
+    let Pose { position, rotation } = chain.forward(&JointPositions::ZERO);
+    position.iter().chain(&rotation).all(|value| value.is_finite())
 }
 
 /// The first message that a browser receives, which describes the session, as a JSON object.

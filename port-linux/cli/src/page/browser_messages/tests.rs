@@ -127,3 +127,14 @@ fn the_lines_of_pictures_and_events_are_those_that_are_committed() {
     }
     hold(concat!(env!("CARGO_MANIFEST_DIR"), "/src/page/golden/lines.jsonl"), &text);
 }
+
+#[test]
+fn an_arm_with_a_tool_that_is_not_a_number_has_no_picture() {
+    let chain = |x| {
+        KinematicChain::new(DhParameters::of(RobotModel::Ur5e), &Pose { position: [x, 0.0, 0.0], ..Pose::default() })
+    };
+    assert!(is_finite(&chain(0.1)));
+    // It differs from itself, so that each state would look like one with another tool.
+    assert_ne!(chain(f32::NAN), chain(f32::NAN));
+    assert!(!is_finite(&chain(f32::NAN)) && !is_finite(&chain(f32::INFINITY)));
+}
