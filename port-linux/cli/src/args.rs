@@ -105,7 +105,8 @@ pub(crate) struct ViewArgs {
     /// Source of states: auto, realtime (30003) or rtde (30004)
     #[arg(long, value_name = "SOURCE", default_value = "auto", value_parser = parse_states)]
     pub states: StatesFrom,
-    /// Port of the page, or address and port; default 127.0.0.1:8750, or another port of the loopback if it is in use
+    /// Port of the page, or address and port; default 127.0.0.1:8750, or another port of the loopback if it is in use.
+    /// When the page is first opened, the dashboard server of a UR controller is asked for the arm's serial number
     #[arg(long, value_name = "[ADDR:]PORT", value_parser = parse_loopback)]
     pub web: Option<SocketAddr>,
     /// One JSON object per line instead of text, as `monitor --json`; the first names the page

@@ -36,7 +36,8 @@ Reads only: the robot gets no command, and nothing can be sent from the page. It
 browser of this machine, as often as you like. The page shows up to 60 states a second: the arm in 3D, joint angles and \
 speeds, the age of the newest state with the limit that ends commanding, how good the link is, force and speed slider, \
 and what happened with what to do about it. Opened late, it has the last 30 s; a bar below shows any moment of the last \
-ten minutes again. ? on the page explains its words and keys. The arm's serial number is read from the dashboard server.
+ten minutes again. ? on the page explains its words and keys. When the page is first opened, the dashboard server of a \
+UR controller is asked for the arm's serial number.
 
 The page needs no network: it asks this process and nobody else. Unless --web says otherwise, only this machine reaches \
 it. With --web and another address of this machine, whoever reaches that address can watch, without a password; use \
@@ -44,7 +45,7 @@ ssh -L 8750:127.0.0.1:8750 HOST where that is too many. A browser that is slow, 
 shown on the page and counted at the end. The robot's link is judged as before, whoever looks.
 
 `outrigger run CONFIG.toml --web` and `outrigger demo --web` show the same page of a run and of the demo, with the law's \
-error and the sensors.
+error and the sensors. They do not ask for the serial number.
 
 Examples:
   outrigger view 192.168.56.101

@@ -12,13 +12,14 @@ use std::sync::Arc;
 use outrigger_core::kinematics::KinematicChain;
 use outrigger_core::mode::Mode;
 use outrigger_core::robot::Reason;
-use outrigger_wire::robot::{JointPositions, Pose};
+use outrigger_wire::robot::{JointPositions, Pose, SoftwareVersion};
 use serde::Serialize;
 
 use super::About;
 use super::arm_polyline::{outline, tool_axis};
 use super::arm_shape::ArmShape;
 use super::past_states::PastStates;
+use super::serial_number::is_reported;
 use outrigger::companion::{Frame, SessionView, Settled, Views};
 use outrigger::feed::{EntryContent, Item, Reader};
 use outrigger::json::{self, Number};
@@ -67,6 +68,9 @@ pub(super) trait Messages: Send {
     /// Returns the newest description of the robot: its model, serial number and shape.
     fn robot(&self) -> Numbered;
 
+    /// Returns `false` if the controller is known to report no serial number of the arm.
+    fn may_report_serial(&self) -> bool;
+
     /// Stores the serial number that the controller reports.
     fn identify(&mut self, serial: String);
 
@@ -106,6 +110,8 @@ pub(super) struct Lines<const N: usize> {
     /// The kinematics of the shape in `robot`.
     chain: Option<KinematicChain<N>>,
     serial: Option<String>,
+    /// The software of a UR controller, once it is known.
+    software: Option<SoftwareVersion>,
     robot: Numbered,
 }
 
@@ -126,6 +132,7 @@ impl<const N: usize> Lines<N> {
             awaited: false,
             chain: None,
             serial: None,
+            software: None,
             robot: Numbered { number: 0, text: "".into() },
         };
         lines.describe();
@@ -155,6 +162,7 @@ impl<const N: usize> Messages for Lines<N> {
         let SessionView { snapshot, frame, mut settled, .. } = views.take()?;
         self.awaited = false;
         (self.states, self.here) = (self.states + 1, snapshot.here);
+        self.software = snapshot.terminals.as_ref().map(|terminals| terminals.software).or(self.software);
         // A tool centre point that is not a number differs from itself, and cannot be drawn.
         settled.chain = settled.chain.filter(is_finite);
         if settled.chain != self.chain {
@@ -171,6 +179,10 @@ impl<const N: usize> Messages for Lines<N> {
 
     fn robot(&self) -> Numbered {
         self.robot.clone()
+    }
+
+    fn may_report_serial(&self) -> bool {
+        self.software.is_none_or(is_reported)
     }
 
     fn identify(&mut self, serial: String) {

@@ -174,7 +174,8 @@ struct Hearing {
     events: broadcast::Receiver<Numbered>,
 }
 
-/// Serves the live page to browsers until `messages` has no more messages. `serial` finds out the arm's serial number.
+/// Serves the live page to browsers until `messages` has no more messages. `serial` finds out the arm's serial number;
+/// it begins when the page is first opened, unless the controller is known to report none.
 pub(super) async fn serve(
     listener: std::net::TcpListener,
     shared: Arc<Shared>,
@@ -189,6 +190,7 @@ pub(super) async fn serve(
     pace.set_missed_tick_behavior(MissedTickBehavior::Delay);
     let (mut serial, mut is_identified) = (pin!(serial), false);
     loop {
+        let asks_serial = !is_identified && shared.opened.load(Ordering::Relaxed) > 0 && messages.may_report_serial();
         tokio::select! {
             _ = pace.tick() => {
                 // The end is checked first, so that everything before it is sent.
@@ -225,7 +227,7 @@ pub(super) async fn serve(
                 // An error such as too many open files persists for a while.
                 Err(_) => tokio::time::sleep(FAREWELL).await,
             },
-            number = &mut serial, if !is_identified => {
+            number = &mut serial, if asks_serial => {
                 is_identified = true;
                 if let Some(number) = number {
                     messages.identify(number);

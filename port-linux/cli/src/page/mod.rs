@@ -42,6 +42,8 @@ pub(crate) struct OnPage {
     wanted: Option<SocketAddr>,
     command: &'static str,
     workpiece: Mutex<Option<Look>>,
+    /// `true` to request the arm's serial number from the controller's dashboard server.
+    asks_serial_number: bool,
 }
 
 /// A function that returns the present surface in front of the tool, which the live page draws; `None` if it is
@@ -52,12 +54,18 @@ impl OnPage {
     /// Creates the live page of this command. It is served at `wanted`, else at [`ADDRESS`] or, if another process uses
     /// that, on a free port of the loopback.
     pub(crate) const fn new(command: &'static str, wanted: Option<SocketAddr>) -> Self {
-        Self { wanted, command, workpiece: Mutex::new(None) }
+        Self { wanted, command, workpiece: Mutex::new(None), asks_serial_number: false }
     }
 
     /// Adds a function that returns the surface in front of the tool, which the live page then draws.
     pub(crate) fn with_workpiece(self, look: impl FnMut() -> Option<Workpiece> + Send + 'static) -> Self {
         Self { workpiece: Mutex::new(Some(Box::new(look))), ..self }
+    }
+
+    /// Lets the live page show the arm's serial number, which is requested from the controller's dashboard server when
+    /// the page is first opened. Only for a session that does not command.
+    pub(crate) fn asking_serial_number(self) -> Self {
+        Self { asks_serial_number: true, ..self }
     }
 }
 
@@ -70,8 +78,9 @@ impl<const N: usize> Companion<N> for OnPage {
         let Session { sources, views, feed, target, clock, .. } = session;
         let workpiece = self.workpiece.lock().ok().and_then(|mut look| look.take());
         let about = About { command: self.command, sources, workpiece };
+        let asked = target.filter(|_| self.asks_serial_number);
         let serial = async move {
-            match target {
+            match asked {
                 Some(target) => serial_number(target, clock).await,
                 None => None,
             }

@@ -9,6 +9,7 @@ use outrigger::host::clock::Clock;
 use outrigger::host::target::Target;
 use outrigger_core::client::dashboard::{Client, Timeouts};
 use outrigger_wire::dashboard::{PORT, Reply, Request, Support};
+use outrigger_wire::robot::SoftwareVersion;
 
 /// The number of attempts to connect to the dashboard server, which may start later than the session.
 const ATTEMPTS: usize = 6;
@@ -17,8 +18,14 @@ const PAUSE: Duration = Duration::from_secs(10);
 /// The largest number of characters of a serial number that is shown.
 const MOST: usize = 32;
 
-/// Returns the arm's serial number, which the controller's dashboard server reports from software 3.12 and 5.6 on.
-/// `None` if it does not report one, or if it was not reached within a minute.
+/// Returns `true` if the dashboard server of a controller with this software may report the arm's serial number: from
+/// 3.12 and 5.6 on, never with PolyScope X.
+pub(super) fn is_reported(software: SoftwareVersion) -> bool {
+    matches!(Request::SerialNumber.kind().support(software), Support::Yes | Support::Perhaps)
+}
+
+/// Returns the arm's serial number, as the controller's dashboard server reports it. `None` if it does not report one,
+/// or after six attempts, 10 s apart, in which it did not answer.
 pub(super) async fn serial_number(target: Target, clock: Clock) -> Option<String> {
     for attempt in 0..ATTEMPTS {
         if attempt > 0 {
@@ -31,7 +38,7 @@ pub(super) async fn serial_number(target: Target, clock: Clock) -> Option<String
             continue;
         }
         let Ok(software) = software(&mut dashboard).await else { continue };
-        if !matches!(Request::SerialNumber.kind().support(software), Support::Yes | Support::Perhaps) {
+        if !is_reported(software) {
             return None;
         }
         let read = |reply: &Reply<'_>| match reply {

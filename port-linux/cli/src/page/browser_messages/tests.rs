@@ -138,3 +138,10 @@ fn an_arm_with_a_tool_that_is_not_a_number_has_no_picture() {
     assert_ne!(chain(f32::NAN), chain(f32::NAN));
     assert!(!is_finite(&chain(f32::NAN)) && !is_finite(&chain(f32::INFINITY)));
 }
+
+#[test]
+fn software_tells_whether_the_controller_reports_a_serial_number() {
+    let reports = |major, minor| is_reported(SoftwareVersion::new(major, minor));
+    assert!(reports(3, 12) && reports(5, 6) && reports(5, 15));
+    assert!(!reports(3, 11) && !reports(5, 5) && !reports(10, 7) && !reports(10, 12));
+}
