@@ -10,7 +10,7 @@ use serde::Serialize;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;
 use tokio::net::tcp::{OwnedReadHalf, OwnedWriteHalf};
-use tokio::sync::{broadcast, watch};
+use tokio::sync::{broadcast, mpsc, oneshot, watch};
 use tokio::task::JoinSet;
 use tokio::time::{MissedTickBehavior, interval, timeout};
 
@@ -189,6 +189,8 @@ pub(super) async fn serve(
     let mut pace = interval(PACE);
     pace.set_missed_tick_behavior(MissedTickBehavior::Delay);
     let (mut serial, mut is_identified) = (pin!(serial), false);
+    // Each connection asks once.
+    let (ask, mut asked) = mpsc::channel(MOST_CONNECTIONS);
     loop {
         let asks_serial = !is_identified && shared.opened.load(Ordering::Relaxed) > 0 && messages.may_report_serial();
         tokio::select! {
@@ -216,9 +218,10 @@ pub(super) async fn serve(
                     break;
                 }
             }
+            Some(reader) = asked.recv() => answer(reader, messages, &told),
             accepted = listener.accept() => match accepted {
                 Ok((stream, _)) if connections.len() < MOST_CONNECTIONS => {
-                    connections.spawn(attend(stream, Arc::clone(&shared), hearing(messages, &told)));
+                    connections.spawn(attend(stream, Arc::clone(&shared), ask.clone()));
                 }
                 Ok((stream, _)) => {
                     shared.refused.fetch_add(1, Ordering::Relaxed);
@@ -236,10 +239,21 @@ pub(super) async fn serve(
             Some(_) = connections.join_next() => {}
         }
     }
-    drop((listener, told));
+    while let Ok(reader) = asked.try_recv() {
+        answer(reader, messages, &told);
+    }
+    drop((listener, asked, told));
     // Connections that stall are abandoned after a while.
     let _ = timeout(FAREWELL, async { while connections.join_next().await.is_some() {} }).await;
     Ok(())
+}
+
+/// A place for the first texts and the channels of a browser that has requested the stream.
+type Waiting = oneshot::Sender<Hearing>;
+
+fn answer(reader: Waiting, messages: &dyn Messages, told: &Broadcast) {
+    // An error means that the browser has disconnected.
+    let _ = reader.send(hearing(messages, told));
 }
 
 /// Returns the stored messages as the first texts for a browser, and subscribes it to later states and events.
@@ -256,7 +270,7 @@ fn hearing(messages: &dyn Messages, told: &Broadcast) -> Hearing {
 }
 
 /// Answers one request of a browser: with a part of the page, with the stream of states, or with a refusal.
-async fn attend(stream: TcpStream, shared: Arc<Shared>, hearing: Hearing) {
+async fn attend(stream: TcpStream, shared: Arc<Shared>, ask: mpsc::Sender<Waiting>) {
     // Without this limit, the kernel may buffer megabytes for each client that does not read.
     let _ = rustix::net::sockopt::set_socket_send_buffer_size(&stream, KEPT_BY_THE_KERNEL);
     let _ = stream.set_nodelay(true);
@@ -268,7 +282,13 @@ async fn attend(stream: TcpStream, shared: Arc<Shared>, hearing: Hearing) {
         Some(HttpRequest::For(PageResource::Stream)) => match ReaderSlot::take(&shared) {
             Some(_place) => {
                 shared.opened.fetch_add(1, Ordering::Relaxed);
-                return watch(&mut from, &mut to, &shared, hearing).await;
+                let (reader, hearing) = oneshot::channel();
+                // An error means that the session is over.
+                let _ = ask.send(reader).await;
+                if let Ok(hearing) = hearing.await {
+                    watch(&mut from, &mut to, &shared, hearing).await;
+                }
+                return;
             }
             None => refused(&shared, Refusal::Full),
         },
@@ -412,12 +432,4 @@ async fn send(to: &mut OwnedWriteHalf, shared: &Shared, text: &str) -> bool {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn counts_are_told_to_scripts_under_their_keys() {
-        let counts = Counts { opened: 1, sent: 2, dropped: 3, refused: 4, asleep: 5 };
-        assert_eq!(counts.json(), r#"{"type":"page","opened":1,"sent":2,"dropped":3,"asleep":5,"refused":4}"#);
-    }
-}
+mod tests;
