@@ -94,18 +94,98 @@ pub(super) fn is_shown(browser: &Browser) {
     settle();
     assert!(is("cursor === null && !document.body.classList.contains('past')"), "a click returns to live");
 
-    // The rings hold ten minutes and not more, whatever comes.
+    returns_to_live_at_its_right_end(browser);
+    keeps_ten_minutes(browser);
+    forgets_an_earlier_session(browser);
+}
+
+/// Checks that dragging the slider of the time to its right end, and the End key, show the newest state again.
+fn returns_to_live_at_its_right_end(browser: &Browser) {
+    let settle = || std::thread::sleep(Duration::from_millis(400));
+    let is_past = || browser.run("return cursor !== null && document.body.classList.contains('past')") == true;
+    let place = browser.run(
+        "const box = document.getElementById('cursor').getBoundingClientRect();
+         return [box.left + 8, box.width - 16, (box.top + box.bottom) / 2]",
+    );
+    let [left, width, y] = [0, 1, 2].map(|at| place[at].as_f64().expect("a number"));
+    let mouse = |what: &str, share: f64| {
+        let event =
+            json!({"type": what, "x": left + share * width, "y": y, "button": "left", "buttons": 1, "clickCount": 1});
+        browser.tools("Input.dispatchMouseEvent", &event);
+    };
+    mouse("mousePressed", 0.5);
+    settle();
+    assert!(is_past(), "the middle of the slider is in the past");
+    for share in [0.6, 0.8, 1.0, 1.02] {
+        mouse("mouseMoved", share);
+    }
+    mouse("mouseReleased", 1.02);
+    settle();
+    assert!(!is_past(), "the slider was dragged to its right end");
+    mouse("mousePressed", 0.4);
+    mouse("mouseReleased", 0.4);
+    settle();
+    assert!(is_past());
+    browser.press("\u{e010}");
+    settle();
+    assert!(!is_past(), "the End key was pressed on the slider");
+}
+
+/// Checks that ten minutes are stored and not more, whatever comes; that an earlier moment has its own mode and grade
+/// while these change with every state; and that a cursor which is older shows the oldest state, and says so.
+fn keeps_ten_minutes(browser: &Browser) {
     let full = browser.run(
         "const [s, l, begun] = [outrigger.status, outrigger.live, latest()];
-         for (let i = 1; i <= KEPT + 5000; i++) state({ ...s, time: begun + i / 60 }, l, true);
-         const seen = [count - oldest(), latest() - times[oldest() % KEPT], words.length <= MOST_WORDS && pieces.length <= MOST_PIECES];
-         forget(); return seen",
+         const of = i => ({ mode: i % 3 ? 'Monitor' : 'Command', grade: i % 2 ? 'Ok' : 'Bad' });
+         for (let i = 1; i <= KEPT + 5000; i++) state({ ...s, ...of(i), time: begun + i / 60 }, l, true);
+         const wrong = [];
+         for (const back of [1, 100, 5001, 20004, 30000, 35900]) {
+             const i = KEPT + 5000 - back, { mode, grade } = of(i);
+             cursor = begun + i / 60; held = latest(); figures();
+             const seen = ['mode', 'grade'].map(id => document.getElementById(id).textContent);
+             if (seen[0] !== mode || seen[1] !== grade) wrong.push([back, mode, grade, ...seen]);
+         }
+         cursor = begun; keepCursor(); tellMoment();
+         const begunDrawing = performance.now(); show(whole()); drawPlots();
+         const seen = { states: count - oldest(), span: latest() - times[oldest() % KEPT], wrong, words: words.length, pieces: pieces.length,
+                        apart: cursor - times[oldest() % KEPT], when: document.getElementById('when').textContent,
+                        drawn: performance.now() - begunDrawing };
+         words = [{ time: latest(), said: wordsOf(status, l) }]; cursor = latest() - 60; figures();
+         seen.attention = document.getElementById('attention').textContent;
+         seconds = USUAL; hold(null); return seen",
     );
-    assert!(
-        full[0].as_u64() < Some(36_865) && full[1].as_f64().is_some_and(|span| (599.0..=600.1).contains(&span)),
-        "{full}"
+    println!("ten minutes are drawn in {} ms", full["drawn"]);
+    assert!(full["states"].as_u64() < Some(36_865), "{full}");
+    assert!(full["span"].as_f64().is_some_and(|span| (599.0..=600.1).contains(&span)), "{full}");
+    assert_eq!(full["wrong"], json!([]), "seconds back, mode and grade that were, and that are shown");
+    assert!(full["words"].as_u64() <= Some(1_024) && full["pieces"].as_u64() <= Some(600), "{full}");
+    assert_eq!(full["apart"], 0.0, "the cursor is at the oldest state");
+    assert!(full["when"].as_str().is_some_and(|when| when.ends_with("600.0 s ago, the oldest kept")), "{full}");
+    assert_eq!(full["attention"], "–", "no words are old enough");
+}
+
+/// Checks that a page which is connected to another session shows nothing of the session before, and that states from
+/// before it was opened do not count as live. That events were lost has no button.
+fn forgets_an_earlier_session(browser: &Browser) {
+    let seen = browser.run(
+        "const ids = ['robot', 'mode', 'grade', 'link-words', 'age-words', 'robot-mode', 'attention', 'remedy', 'tool-words'];
+         const look = () => { figures(); connection(); return ids.map(id => document.getElementById(id).textContent); };
+         const { about, status, live } = outrigger, line = JSON.stringify, before = look();
+         message(line({ ...about, session: 'another' }));
+         const blank = look(), waits = document.getElementById('connection').textContent;
+         message([{ type: 'past' }, { ...status, type: 'status' }, { ...live, type: 'live' }].map(part => line(part)).join('\\n'));
+         connection();
+         const past = document.getElementById('connection').textContent;
+         message(line({ type: 'event', kind: 'events-lost', text: '7 events lost' }));
+         const lost = document.getElementById('event-list').firstChild;
+         return { before, blank, waits, past, lost: lost.textContent, buttons: lost.querySelectorAll('button').length }",
     );
-    assert_eq!(full[2], true);
+    assert_ne!(seen["before"][0], "…", "{seen}");
+    assert_eq!(seen["blank"], json!(["…", "–", "–", "", "", "–", "–", "", "–"]));
+    assert_eq!(seen["waits"], "waiting for the first state");
+    assert_eq!(seen["past"], "waiting for the first state");
+    assert_eq!(seen["lost"], "7 events lost");
+    assert_eq!(seen["buttons"], 0);
 }
 
 /// Returns the joint angles in the page's table \[deg\].
