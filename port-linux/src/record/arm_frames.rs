@@ -2,7 +2,7 @@
 
 use outrigger_core::kinematics::KinematicChain;
 use outrigger_wire::math::{Frame, Rotation, Vector3, add, cross, dot, norm, scale, subtract};
-use outrigger_wire::robot::JointPositions;
+use outrigger_wire::robot::{JointPositions, Twist};
 use outrigger_wire::time::{Duration, Instant};
 
 /// The interval at which the geometry of the arm is looked up again: the controller reports another tool.
@@ -79,14 +79,16 @@ impl ArmFrames {
             let q = JointPositions(<[f64; N]>::try_from(q).ok()?.map(|angle| angle as f32));
             let mut frames = Vec::with_capacity(N + 1);
             let mut moved = JointPositions::ZERO;
-            for (number, (origin, turn)) in origins(&chain, &q).into_iter().zip(&turns).enumerate() {
+            let posture = chain.posture(&q);
+            let axes = joint_axes(posture.tcp.position, posture.jacobian.0);
+            for (number, (axis, turn)) in axes.into_iter().zip(&turns).enumerate() {
                 if let (Some(to), Some(from)) = (moved.0.get_mut(number), q.0.get(number)) {
                     *to = *from;
                 }
                 let rotation = chain.posture(&moved).tcp.rotation.after(turn);
-                frames.push(Frame { position: origin, rotation });
+                frames.push(Frame { position: axis.point, rotation });
             }
-            frames.push(chain.posture(&q).tcp);
+            frames.push(posture.tcp);
             Some(frames)
         };
         let mut sticks = vec![];
@@ -112,20 +114,28 @@ impl ArmFrames {
 
 const BASE: Frame = Frame { position: [0.0; 3], rotation: Rotation::IDENTITY };
 
-/// Returns a point on each joint's axis in the base frame \[m\]: the one nearest to that of the axis before.
+/// The axis of a joint in the base frame: a point on it \[m\] and its direction.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct JointAxis {
+    /// The point of the axis \[m\] that is nearest to the point of the axis before, or to the base.
+    pub point: Vector3,
+    /// The direction of the axis, with length 1.
+    pub direction: Vector3,
+}
+
+/// Returns the axes of an arm's joints from the columns of the Jacobian at the point `tool`.
 ///
-/// The origins of the kinematic parameters are unsuitable for a picture, because calibration moves them many metres
-/// along axes that are nearly parallel.
-fn origins<const N: usize>(chain: &KinematicChain<N>, q: &JointPositions<N>) -> [Vector3; N] {
-    let posture = chain.posture(q);
+/// The point of an axis is the one nearest to that of the axis before. The origins of the kinematic parameters are
+/// unsuitable for a picture, because calibration moves them many metres along axes that are nearly parallel.
+pub fn joint_axes(tool: Vector3, columns: impl IntoIterator<Item = Twist>) -> Vec<JointAxis> {
     let mut last = [0.0; 3];
-    posture.jacobian.0.map(|column| {
-        let axis = column.angular;
+    let axis = |Twist { linear, angular: direction }: Twist| {
         // The column is axis × (tool − a point of the axis), so this is the point of the axis nearest to the tool.
-        let on_axis = add(posture.tcp.position, cross(axis, column.linear));
-        last = add(on_axis, scale(axis, dot(axis, subtract(last, on_axis))));
-        last
-    })
+        let on_axis = add(tool, cross(direction, linear));
+        last = add(on_axis, scale(direction, dot(direction, subtract(last, on_axis))));
+        JointAxis { point: last, direction }
+    };
+    columns.into_iter().map(axis).collect()
 }
 
 /// Returns a rotation whose z axis is the unit vector `z`.

@@ -23,7 +23,7 @@ mod schema;
 mod tests;
 
 #[cfg(feature = "record")]
-pub use self::arm_frames::ArmGeometry;
+pub use self::arm_frames::{ArmGeometry, JointAxis, joint_axes};
 #[cfg(feature = "record")]
 pub use self::channels::Sink;
 #[cfg(feature = "record")]

@@ -2,16 +2,10 @@
 
 use std::iter;
 
+use outrigger::record::joint_axes;
 use outrigger_core::kinematics::KinematicChain;
-use outrigger_wire::math::{Vector3, add, cross, dot, scale, subtract};
-use outrigger_wire::robot::{JointPositions, Twist};
-
-/// The axis of a joint in the base frame: a point on it \[m\] and its direction.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct JointAxis {
-    pub(super) point: Vector3,
-    pub(super) direction: Vector3,
-}
+use outrigger_wire::math::Vector3;
+use outrigger_wire::robot::JointPositions;
 
 /// Returns the points through which an arm is drawn as a line: the base, a point on each joint's axis, and the tool
 /// centre point, in the base frame \[m\].
@@ -22,23 +16,6 @@ pub(crate) fn outline<const N: usize>(chain: &KinematicChain<N>, q: &JointPositi
     iter::once([0.0; 3]).chain(points).chain([tool]).collect()
 }
 
-/// Returns the axes of an arm's joints from the Jacobian at the point `tool`.
-///
-/// The point of an axis is the one nearest to that of the axis before. The origins of the kinematic parameters are
-/// unsuitable for a picture, because calibration moves them many metres along axes that are nearly parallel.
-pub(super) fn joint_axes(tool: Vector3, columns: impl IntoIterator<Item = Twist>) -> Vec<JointAxis> {
-    let mut last = [0.0; 3];
-    let axis = |Twist { linear, angular: direction }: Twist| {
-        // The column is axis × (tool − a point of the axis), from which the point of the axis nearest to the tool
-        // follows.
-        let on_axis = add(tool, cross(direction, linear));
-        let along = dot(direction, subtract(last, on_axis));
-        last = add(on_axis, scale(direction, along));
-        JointAxis { point: last, direction }
-    };
-    columns.into_iter().map(axis).collect()
-}
-
 /// Returns the tool's z axis in the base frame, the direction in which a distance sensor measures.
 pub(super) fn tool_axis<const N: usize>(chain: &KinematicChain<N>, q: &JointPositions<N>) -> Vector3 {
     chain.posture(q).tcp.rotation.z
@@ -47,6 +24,7 @@ pub(super) fn tool_axis<const N: usize>(chain: &KinematicChain<N>, q: &JointPosi
 #[cfg(test)]
 mod tests {
     use outrigger_core::kinematics::DhParameters;
+    use outrigger_wire::math::dot;
     use outrigger_wire::robot::{Pose, RobotModel};
 
     use super::*;

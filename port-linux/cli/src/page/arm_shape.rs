@@ -10,8 +10,8 @@ use outrigger_wire::robot::{JointPositions, Pose, RobotModel, Twist};
 use serde::Serialize;
 
 use self::solids::Solid;
-use super::arm_polyline::{JointAxis, joint_axes};
 use outrigger::json::Number;
+use outrigger::record::{JointAxis, joint_axes};
 
 /// The number of joints of a UR arm.
 const UR_JOINTS: usize = 6;
