@@ -13,7 +13,7 @@ use crate::feed::recorded::LOG;
 use crate::json;
 use crate::json::fields::Fields;
 
-/// The severity of a log line in the recording, by Foxglove's numbers.
+/// The severity of a log line, by Foxglove's numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Level {
     Info = 2,
@@ -21,7 +21,7 @@ pub(super) enum Level {
     Error = 4,
 }
 
-/// A log line in a recording, as `foxglove.Log`.
+/// A log line as `foxglove.Log`.
 #[derive(Serialize)]
 struct Line<'l> {
     timestamp: Timestamp,
@@ -88,7 +88,7 @@ impl<S: Sink> Channels<S> {
         self.origin.saturating_add(at.as_micros().saturating_mul(1_000))
     }
 
-    /// Returns the number of messages written to the recording, and their size before compression \[B\].
+    /// Returns the number of messages written to the sink, and their size before compression \[B\].
     pub(super) const fn written(&self) -> (u64, u64) {
         (self.messages, self.bytes)
     }
@@ -122,7 +122,7 @@ impl<S: Sink> Channels<S> {
         written
     }
 
-    /// Writes bytes of a connection's traffic to the recording. An empty message says that a connection starts, or that
+    /// Writes bytes of a connection's traffic, if the sink takes them. An empty message says that a connection starts, or that
     /// earlier bytes are missing.
     pub(super) fn raw(&mut self, topic: &str, at: Instant, bytes: &[u8]) -> Result<(), S::Error> {
         if !S::BYTES {
@@ -135,7 +135,7 @@ impl<S: Sink> Channels<S> {
         self.write(channel, at, bytes)
     }
 
-    /// Writes a log line to the recording, as `foxglove.Log`.
+    /// Writes a log line, as `foxglove.Log`.
     pub(super) fn log(&mut self, level: Level, at: Instant, name: &str, text: &str) -> Result<(), S::Error> {
         let nanos = self.nanos(at);
         let channel = self.described(LOG, "foxglove.Log", &|visitor| {
@@ -146,6 +146,9 @@ impl<S: Sink> Channels<S> {
             }
             visitor.field("line", Value::Unsigned(0));
         })?;
+        if !self.sink.is_wanted(channel) {
+            return Ok(());
+        }
         let (level, timestamp) = (level as u8, Timestamp::of(nanos));
         let line = Line { timestamp, level, message: text, name, file: "", line: 0 };
         self.write(channel, at, json::text(&line).as_bytes())

@@ -25,7 +25,7 @@ const REPEAT: Duration = Duration::from_secs(1);
 
 /// The data of a session as channels in a [`Sink`], and the decoder of the controller's streams.
 pub struct SessionChannels<'m, S: Sink> {
-    file: Channels<S>,
+    channels: Channels<S>,
     streams: Streams<'m>,
     /// The port whose robot states are written to the topics that both state ports share. `None` until a state
     /// arrives, at the start and after a loss of that connection.
@@ -42,29 +42,60 @@ struct Written {
     modes: Option<Modes>,
     io: Option<Io>,
     arm: ArmGeometry,
-    picture_due: Instant,
-    repeat_due: Instant,
+    picture: Schedule,
+    scene: Schedule,
+    repetition: Schedule,
+}
+
+/// The times at which data is due that is written at an interval.
+struct Schedule {
+    interval: Duration,
+    due: Instant,
+}
+
+impl Schedule {
+    /// Creates a schedule whose first time is any.
+    const fn every(interval: Duration) -> Self {
+        Self { interval, due: Instant::ZERO }
+    }
+
+    /// Returns `true` if the data is due, and then sets the next time: by the schedule, unless that is past as well.
+    fn is_due(&mut self, at: Instant) -> bool {
+        let is_due = at >= self.due;
+        if is_due {
+            let next = self.due + self.interval;
+            self.due = if next < at { at + self.interval } else { next };
+        }
+        is_due
+    }
 }
 
 impl<'m, S: Sink> SessionChannels<'m, S> {
     /// Creates the channels of a session in `sink`. `origin` is the time at which the process's clock started, since
     /// 1970 \[ns\]. Frames of the arm are written once `arm` knows its geometry.
     pub fn new(sink: S, origin: u64, arm: ArmGeometry, streams: Streams<'m>) -> Self {
-        let written = Written { modes: None, io: None, arm, picture_due: Instant::ZERO, repeat_due: Instant::ZERO };
-        Self { file: Channels::new(sink, origin), streams, source: None, written, at: Instant::ZERO }
+        let written = Written {
+            modes: None,
+            io: None,
+            arm,
+            picture: Schedule::every(PICTURE),
+            scene: Schedule::every(REPEAT),
+            repetition: Schedule::every(REPEAT),
+        };
+        Self { channels: Channels::new(sink, origin), streams, source: None, written, at: Instant::ZERO }
     }
 
     /// Returns the destination of the channels.
     pub const fn sink(&mut self) -> &mut S {
-        self.file.sink()
+        self.channels.sink()
     }
 
     /// Returns the number of messages written, and their size before compression \[B\].
     pub const fn written(&self) -> (u64, u64) {
-        self.file.written()
+        self.channels.written()
     }
 
-    /// Writes an item of the session's feed, decoded where possible: an entry, or the number of entries lost.
+    /// Writes an item of the session's feed, decoded where possible: an entry, or a log line about lost entries.
     ///
     /// # Errors
     /// Returns the reason why the sink does not take it.
@@ -73,8 +104,10 @@ impl<'m, S: Sink> SessionChannels<'m, S> {
             Item::Entry(entry) => self.entry(entry),
             Item::Lost(lost) => {
                 self.streams.lost();
-                let text = format!("{lost} entries lost: they were not taken as fast");
-                self.file.log(Level::Warning, self.at, "recorder", &text)
+                let text = format!(
+                    "{lost} entries lost (received bytes, sent bytes or events): they arrived faster than they were processed"
+                );
+                self.channels.log(Level::Warning, self.at, "recorder", &text)
             }
         }
     }
@@ -85,23 +118,28 @@ impl<'m, S: Sink> SessionChannels<'m, S> {
         match &entry.what {
             EntryContent::Opened { port } => {
                 self.streams.opened(*port);
-                self.file.log(Level::Info, at, "link", &format!("connected to port {}", name_of(*port)))
+                self.channels.log(Level::Info, at, "link", &format!("connected to port {}", name_of(*port)))
             }
             EntryContent::Closed { port } => {
                 self.source = self.source.filter(|source| source != port);
-                self.file.log(Level::Warning, at, "link", &format!("lost the connection to port {}", name_of(*port)))
+                self.channels.log(
+                    Level::Warning,
+                    at,
+                    "link",
+                    &format!("lost the connection to port {}", name_of(*port)),
+                )
             }
             EntryContent::Sent { port, bytes } => {
                 self.streams.sent(*port, bytes);
                 let topic = WireFormat::of(*port).and_then(WireFormat::commands);
                 if let (Some(topic), Ok(command)) = (topic, Command::new_checked(bytes)) {
                     let name = topic.trim_start_matches('/');
-                    self.file.message(topic, name, at, &|visitor| command.visit(visitor))?;
+                    self.channels.message(topic, name, at, &|visitor| command.visit(visitor))?;
                 }
-                self.file.raw(&sent_topic(*port), at, bytes)
+                self.channels.raw(&sent_topic(*port), at, bytes)
             }
-            EntryContent::Configuration(text) => self.file.raw(CONFIGURATION, at, text.as_bytes()),
-            EntryContent::Engine(bytes) => self.file.raw(ENGINE, at, bytes),
+            EntryContent::Configuration(text) => self.channels.raw(CONFIGURATION, at, text.as_bytes()),
+            EntryContent::Engine(bytes) => self.channels.raw(ENGINE, at, bytes),
             EntryContent::Received { port, bytes, first_start } => self.received(at, *port, bytes, *first_start),
             EntryContent::Notice(notice) => self.notice(notice),
             EntryContent::Link { mode, figures } => self.link(at, *mode, figures),
@@ -109,7 +147,7 @@ impl<'m, S: Sink> SessionChannels<'m, S> {
     }
 
     fn received(&mut self, at: Instant, port: u16, bytes: &[u8], first_start: Option<usize>) -> Result<(), S::Error> {
-        let Self { file, streams, source, written: shared, .. } = self;
+        let Self { channels, streams, source, written: shared, .. } = self;
         let format = WireFormat::of(port);
         let topic = format.and_then(WireFormat::states);
         let mut written = Ok(());
@@ -120,20 +158,20 @@ impl<'m, S: Sink> SessionChannels<'m, S> {
                         // Only a stream of states delivers these messages.
                         let (Some(format), Some(topic)) = (format, topic) else { return };
                         let first = !format.is_partial() && *source.get_or_insert(port) == port;
-                        write_state(file, topic, at, &message, first.then_some(&mut *shared))
+                        write_state(channels, topic, at, &message, first.then_some(&mut *shared))
                     }
                     Message::Fri(measurement) => {
-                        topic.map_or(Ok(()), |topic| write_measurement(file, topic, at, measurement, shared))
+                        topic.map_or(Ok(()), |topic| write_measurement(channels, topic, at, measurement, shared))
                     }
                     Message::RtdeText(text) => {
-                        file.log(Level::Info, at, "rtde", &primary::Text(text.message).to_string())
+                        channels.log(Level::Info, at, "rtde", &primary::Text(text.message).to_string())
                     }
                     Message::SubPackage(package) => {
                         let name = package.name();
-                        file.message(&format!("/primary/{name}"), name, at, &|visitor| package.visit(visitor))
+                        channels.message(&format!("/primary/{name}"), name, at, &|visitor| package.visit(visitor))
                     }
-                    Message::Primary(message, software) => write_primary(file, at, message, *software),
-                    Message::Trouble(trouble) => file.log(Level::Warning, at, "stream", trouble),
+                    Message::Primary(message, software) => write_primary(channels, at, message, *software),
+                    Message::Trouble(trouble) => channels.log(Level::Warning, at, "stream", trouble),
                 };
             }
         });
@@ -141,9 +179,9 @@ impl<'m, S: Sink> SessionChannels<'m, S> {
         let Some(taken) = taken else { return Ok(()) };
         let topic = raw_topic(port);
         if taken.begins {
-            self.file.raw(&topic, at, &[])?;
+            self.channels.raw(&topic, at, &[])?;
         }
-        self.file.raw(&topic, at, bytes.get(taken.from..).unwrap_or_default())
+        self.channels.raw(&topic, at, bytes.get(taken.from..).unwrap_or_default())
     }
 
     fn notice(&mut self, notice: &Notice) -> Result<(), S::Error> {
@@ -155,7 +193,7 @@ impl<'m, S: Sink> SessionChannels<'m, S> {
             "down" | "refused" | "malformed" | "skipped" | "local-stall" => Level::Warning,
             _ => Level::Info,
         };
-        self.file.log(level, notice.at, notice.kind, &notice.text)
+        self.channels.log(level, notice.at, notice.kind, &notice.text)
     }
 
     /// Writes the mode of the session and the figures of its link.
@@ -179,102 +217,94 @@ impl<'m, S: Sink> SessionChannels<'m, S> {
             visitor.field("local_stalls", Value::Unsigned(figures.local_stalls.into()));
         };
         // Before the first state there is no age, but the schema contains it.
-        self.file.described("/link", "link", &|visitor| fields(Some(Duration::ZERO), visitor))?;
-        self.file.message("/link", "link", at, &|visitor| fields(figures.age, visitor))
+        self.channels.described("/link", "link", &|visitor| fields(Some(Duration::ZERO), visitor))?;
+        self.channels.message("/link", "link", at, &|visitor| fields(figures.age, visitor))
     }
 }
 
 /// Writes a state with all fields of its port. For one of the ports, also writes it under the names that both ports
 /// share.
 fn write_state<S: Sink>(
-    file: &mut Channels<S>,
+    channels: &mut Channels<S>,
     topic: &str,
     at: Instant,
     message: &Message<'_>,
     shared: Option<&mut Written>,
 ) -> Result<(), S::Error> {
-    file.message(topic, topic.trim_start_matches('/'), at, &|visitor| message.visit_state(visitor))?;
+    channels.message(topic, topic.trim_start_matches('/'), at, &|visitor| message.visit_state(visitor))?;
     let Some(shared) = shared else { return Ok(()) };
     let mut state = State::default();
     message.visit_state(&mut state);
-    file.message("/joint_states", "joint_states", at, &|visitor| state.joints(visitor))?;
-    file.message("/tool", "tool", at, &|visitor| state.tool(visitor))?;
+    channels.message("/joint_states", "joint_states", at, &|visitor| state.joints(visitor))?;
+    channels.message("/tool", "tool", at, &|visitor| state.tool(visitor))?;
     if state.has_pose() {
-        let nanos = file.nanos(at);
-        file.message("/tool_pose", "foxglove.PoseInFrame", at, &|visitor| state.pose_in_frame(nanos, visitor))?;
+        let nanos = channels.nanos(at);
+        channels.message("/tool_pose", "foxglove.PoseInFrame", at, &|visitor| state.pose_in_frame(nanos, visitor))?;
     }
-    // Before the picture, which sets the time of the next repetition.
-    let repeated = S::REPEATS && at >= shared.repeat_due;
+    let repeated = S::REPEATS && shared.repetition.is_due(at);
     if shared.modes.replace(state.modes) != Some(state.modes) || repeated {
-        file.message("/modes", "modes", at, &|visitor| state.modes.visit(visitor))?;
+        channels.message("/modes", "modes", at, &|visitor| state.modes.visit(visitor))?;
     }
     if shared.io.replace(state.io) != Some(state.io) || repeated {
-        file.message("/io", "io", at, &|visitor| state.io.visit(visitor))?;
+        channels.message("/io", "io", at, &|visitor| state.io.visit(visitor))?;
     }
     let Some((position, velocity)) = state.positions_and_speeds() else { return Ok(()) };
-    write_picture(file, at, &Joints { position, velocity, effort: &[] }, shared)
+    write_picture(channels, at, &Joints { position, velocity, effort: &[] }, shared)
 }
 
 /// Writes the joints by name and the frames of the links, if they are due, and each second the shape of the arm.
 fn write_picture<S: Sink>(
-    file: &mut Channels<S>,
+    channels: &mut Channels<S>,
     at: Instant,
     joints: &Joints<'_>,
     shared: &mut Written,
 ) -> Result<(), S::Error> {
-    if at < shared.picture_due {
+    if !shared.picture.is_due(at) {
         return Ok(());
     }
-    // Follows a fixed schedule, unless it is behind by more than one message.
-    let next = shared.picture_due + PICTURE;
-    shared.picture_due = if next < at { at + PICTURE } else { next };
-    let nanos = file.nanos(at);
-    file.message("/joints", "foxglove.JointStates", at, &|visitor| joint_states(nanos, joints, visitor))?;
-    let repeats = at >= shared.repeat_due;
-    if repeats {
-        shared.repeat_due = at + REPEAT;
-    }
+    let nanos = channels.nanos(at);
+    channels.message("/joints", "foxglove.JointStates", at, &|visitor| joint_states(nanos, joints, visitor))?;
     let Some(arm) = shared.arm.at(at) else { return Ok(()) };
     let Some(frames) = arm.transforms(joints.position) else { return Ok(()) };
     let transforms = |visitor: &mut dyn FieldVisitor| frame_transforms(nanos, &frames, visitor);
-    file.message("/transforms", "foxglove.FrameTransforms", at, &transforms)?;
-    let channel = file.described("/arm", "foxglove.SceneUpdate", &scene_example)?;
-    if repeats {
-        file.described_message(channel, at, &|visitor| scene(nanos, &arm.sticks, visitor))?;
+    channels.message("/transforms", "foxglove.FrameTransforms", at, &transforms)?;
+    let channel = channels.described("/arm", "foxglove.SceneUpdate", &scene_example)?;
+    if shared.scene.is_due(at) {
+        channels.described_message(channel, at, &|visitor| scene(nanos, &arm.sticks, visitor))?;
     }
     Ok(())
 }
 
 /// Writes a measurement of a KRC with all fields, and its joints and tool under the names that all robots share.
 fn write_measurement<S: Sink>(
-    file: &mut Channels<S>,
+    channels: &mut Channels<S>,
     topic: &str,
     at: Instant,
     measurement: &Measurement<'_>,
     shared: &mut Written,
 ) -> Result<(), S::Error> {
-    file.message(topic, topic.trim_start_matches('/'), at, &|visitor| measurement.visit(visitor))?;
-    file.message("/joint_states", "joint_states", at, &|visitor| {
+    channels.message(topic, topic.trim_start_matches('/'), at, &|visitor| measurement.visit(visitor))?;
+    channels.message("/joint_states", "joint_states", at, &|visitor| {
         visitor.field("position", Value::F32s(&measurement.msr_jnt_pos()));
         visitor.field("target_position", Value::F32s(&measurement.setpoint()));
         visitor.field("torque", Value::F32s(&measurement.msr_jnt_trq()));
         visitor.field("external_torque", Value::F32s(&measurement.est_ext_jnt_trq()));
     })?;
     let (position, effort) = (measurement.msr_jnt_pos().map(f64::from), measurement.msr_jnt_trq().map(f64::from));
-    write_picture(file, at, &Joints { position: &position, velocity: &[], effort: &effort }, shared)?;
+    write_picture(channels, at, &Joints { position: &position, velocity: &[], effort: &effort }, shared)?;
     let pose = pose_of(&measurement.msr_cart_pos());
     let finite = pose.position.iter().chain(&pose.rotation).all(|value| value.is_finite());
-    let nanos = file.nanos(at);
+    let nanos = channels.nanos(at);
     if !finite {
         return Ok(());
     }
-    file.message("/tool_pose", "foxglove.PoseInFrame", at, &|visitor| pose_in_frame(nanos, &pose, visitor))
+    channels.message("/tool_pose", "foxglove.PoseInFrame", at, &|visitor| pose_in_frame(nanos, &pose, visitor))
 }
 
 /// Writes a message of a UR's primary interface with its fields: a robot message, also as a log line if it is for
 /// people, or program variables with their values. Other kinds are not written here.
 fn write_primary<S: Sink>(
-    file: &mut Channels<S>,
+    channels: &mut Channels<S>,
     at: Instant,
     message: &primary::Message<'_>,
     software: Option<SoftwareVersion>,
@@ -286,14 +316,14 @@ fn write_primary<S: Sink>(
     match message.kind() {
         MessageKind::RobotMessage(robot_message) => {
             let Ok(payload) = robot_message.payload(software) else {
-                return file.log(Level::Warning, at, "stream", "a truncated robot message");
+                return channels.log(Level::Warning, at, "stream", "a truncated robot message");
             };
             let name = payload.name();
-            file.message(&format!("/messages/{name}"), name, at, &visit)?;
+            channels.message(&format!("/messages/{name}"), name, at, &visit)?;
             let Some((level, text)) = spoken(&payload) else { return Ok(()) };
-            file.log(level, at, &robot_message.named_source().to_string(), &text)
+            channels.log(level, at, &robot_message.named_source().to_string(), &text)
         }
-        MessageKind::ProgramState(_) => file.message("/program_state", "program_state", at, &visit),
+        MessageKind::ProgramState(_) => channels.message("/program_state", "program_state", at, &visit),
         MessageKind::RobotState(_) | MessageKind::Internal { .. } => Ok(()),
     }
 }

@@ -10,8 +10,10 @@ use outrigger_wire::robot::{Pose, RobotModel};
 use outrigger_wire::time::Instant;
 
 use super::arm_frames::ArmGeometry;
+use super::channels::Sink;
+use super::entry_writer::SessionChannels;
 use super::recorder::{can_create, record};
-use crate::feed::{Feed, Progress, Tap};
+use crate::feed::{Feed, Progress, Streams, Tap, stream_memory};
 
 const ORIGIN: u64 = 1_700_000_000_000_000_000;
 
@@ -147,6 +149,51 @@ fn joints_by_name_and_frames_come_thirty_times_and_the_shape_once_a_second_at_an
         assert!(frames.contains(from) && frames.contains(to), "{frames:.300}");
         assert_eq!(recorded.text("/arm").lines().next().expect("a scene").matches("\"frame_locked\":true").count(), 7);
     }
+}
+
+/// A sink for readers that connect at any time, with the topic of each channel and the number of its messages.
+#[derive(Default)]
+struct Counting(Vec<(String, usize)>);
+
+impl Sink for Counting {
+    type Error = std::convert::Infallible;
+    const REPEATS: bool = true;
+    const BYTES: bool = false;
+
+    fn add_channel(&mut self, topic: &str, _: Option<(&str, &str)>) -> Result<u16, Self::Error> {
+        self.0.push((topic.to_owned(), 0));
+        Ok(self.0.len() as u16 - 1)
+    }
+
+    fn is_wanted(&self, channel: u16) -> bool {
+        self.0[usize::from(channel)].0 != "/log"
+    }
+
+    fn write(&mut self, channel: u16, _: u64, _: &[u8]) -> Result<(), Self::Error> {
+        self.0[usize::from(channel)].1 += 1;
+        Ok(())
+    }
+}
+
+#[test]
+fn modes_and_inputs_are_repeated_once_a_second_when_states_come_irregularly_and_unwanted_lines_are_not_written() {
+    let feed = Feed::new(8192);
+    let (mut reader, mut tap) = (feed.reader(), Tap::new(feed.clone()));
+    tap.opened(at(1), 30_003);
+    // Up to 1.4 ms late, as on a network.
+    let late = |n: u64| (n * 7_919) % 1_400;
+    (0..5_000).for_each(|n| tap.received(Instant::from_micros(1_000_000 + n * 2_000 + late(n)), &packet(0.25)));
+    let mut memory = stream_memory();
+    let streams = Streams::new(&mut memory).unwrap();
+    let mut channels = SessionChannels::new(Counting::default(), ORIGIN, ArmGeometry::unknown(), streams);
+    while let Some(item) = reader.next_now() {
+        channels.item(&item).unwrap();
+    }
+    let counts = &channels.sink().0;
+    let count = |topic: &str| counts.iter().find(|(name, _)| name == topic).unwrap().1;
+    let [modes, io, states, lines] = ["/modes", "/io", "/joint_states", "/log"].map(count);
+    assert!((10..=11).contains(&modes) && (10..=11).contains(&io) && states == 5_000, "{counts:?}");
+    assert_eq!(lines, 0);
 }
 
 #[test]
