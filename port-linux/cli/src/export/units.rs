@@ -5,7 +5,7 @@ use outrigger_wire::rtde::registry::{Direction, Variable};
 /// The units of the fields of port 30003 and of FRI, as the RTDE variables have theirs. A unit with a comma is that of
 /// the first half of a vector's numbers and that of the second half.
 const FIELDS: [(&str, &[&str]); 17] = [
-    ("s", &["arrival_time", "time", "controller_timer", "timestamp", "desired_msr_sample_time"]),
+    ("s", &["arrival_time", "time", "timestamp", "desired_msr_sample_time"]),
     ("s", &["desired_cmd_sample_time", "stat_latency", "stat_jitter"]),
     ("rad", &["q_target", "q_actual", "msr_jnt_pos", "cmd_jnt_pos", "cmd_jnt_pos_fri_offset"]),
     ("rad/s", &["qd_target", "qd_actual"]),
@@ -92,6 +92,7 @@ mod tests {
             ("actual_TCP_pose_3", "actual_TCP_pose_3_rad"),
             ("tcp_force_3", "tcp_force_3_Nm"),
             ("timestamp", "timestamp_s"),
+            ("controller_timer", "controller_timer"),
             ("msr_jnt_pos_6", "msr_jnt_pos_6_rad"),
             ("payload_inertia_0", "payload_inertia_0_kg_m2"),
             ("output_double_register_0", "output_double_register_0"),
