@@ -6,6 +6,7 @@
 mod angle;
 mod args;
 mod board;
+mod bound;
 mod check;
 #[doc(hidden)]
 pub mod cli;

@@ -13,7 +13,7 @@ mod http;
 mod past_states;
 mod serial_number;
 
-use std::net::{Ipv4Addr, SocketAddr, TcpListener};
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -23,6 +23,7 @@ pub(crate) use self::browser_messages::{SIDE, Workpiece};
 pub(crate) use self::browser_server::Counts;
 use self::browser_server::{Shared, serve};
 use self::serial_number::serial_number;
+use crate::bound::Bound;
 use outrigger::companion::{Companion, Ended, Needs, Session, Started, Views};
 use outrigger::exit::Failure;
 use outrigger::feed::Reader;
@@ -30,7 +31,7 @@ use outrigger::host::worker::Worker;
 use outrigger::show::complain;
 
 /// The default address at which the live page is served.
-pub(crate) const ADDRESS: &str = "127.0.0.1:8750";
+const ADDRESS: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), 8750);
 
 /// The time that browsers get at the end of a session to receive the last messages.
 const FAREWELL: Duration = Duration::from_millis(200);
@@ -85,8 +86,11 @@ impl<const N: usize> Companion<N> for OnPage {
                 None => None,
             }
         };
-        let page = Page::start(self.wanted, about, (views, feed), serial)?;
-        let started = Started::saying("page", page.announced(), vec![("url", page.url())]);
+        let bound = Bound::at("--web", self.wanted, ADDRESS)?;
+        let url = format!("{}/", bound.url("http"));
+        let text = format!("live page in a browser: {url} ({}; read-only)", bound.readers());
+        let page = Page::start(bound, about, (views, feed), serial)?;
+        let started = Started::saying("page", text, vec![("url", url)]);
         Ok(started.ending(move |_| {
             let counts = page.finish();
             Ok(Some(Ended { text: counts.text(), json: counts.json() }))
@@ -106,41 +110,23 @@ struct About {
 /// The running server of a live page. It ends with the session, or with the feed of events that it reads.
 #[derive(Debug)]
 struct Page {
-    address: SocketAddr,
     shared: Arc<Shared>,
     worker: Worker,
 }
 
 impl Page {
-    /// Starts to serve the live page at `wanted`, else at [`ADDRESS`] or, if another process uses that, on a free port
-    /// of the loopback. Events are read from `reader`, states from `views`; `serial` finds out the arm's serial number.
+    /// Starts to serve the live page at `bound`. Events are read from `reader`, states from `views`; `serial` finds out
+    /// the arm's serial number.
     ///
     /// # Errors
-    /// [`Failure::BadInput`] if the address is not available.
+    /// [`Failure::BadInput`] if no thread can be started.
     fn start<const N: usize>(
-        wanted: Option<SocketAddr>,
+        bound: Bound,
         about: About,
         (views, reader): (Option<Views<N>>, Reader),
         serial: impl Future<Output = Option<String>> + Send + 'static,
     ) -> Result<Self, Failure> {
-        let usual = || {
-            ADDRESS
-                .parse()
-                .map_or_else(|_| TcpListener::bind((Ipv4Addr::LOCALHOST, 0)), TcpListener::bind::<SocketAddr>)
-        };
-        let bound = match wanted {
-            Some(address) => TcpListener::bind(address),
-            None => usual().or_else(|_| TcpListener::bind((Ipv4Addr::LOCALHOST, 0))),
-        };
-        let failed = |error: std::io::Error| {
-            let at = wanted.map_or_else(|| ADDRESS.to_owned(), |address| address.to_string());
-            Failure::BadInput(format!(
-                "--web: cannot listen on {at}: {error}; check that the port is free and the address is this machine's"
-            ))
-        };
-        let listener = bound.map_err(failed)?;
-        let address = listener.local_addr().map_err(failed)?;
-        listener.set_nonblocking(true).map_err(failed)?;
+        let Bound { listener, address } = bound;
         let runtime = outrigger::host::runtime::one_threaded()?;
         let shared = Arc::new(Shared::default());
         let mut lines = Lines::new(about, views, reader);
@@ -150,28 +136,9 @@ impl Page {
                 complain(&format!("the page on {address} failed: {error}"));
             }
         };
-        let worker = Worker::start("page", work).map_err(failed)?;
-        Ok(Self { address, shared, worker })
-    }
-
-    /// Returns the URL at which a browser opens the live page.
-    fn url(&self) -> String {
-        let Self { address, .. } = self;
-        if address.ip().is_unspecified() {
-            format!("http://THIS-MACHINE:{}/", address.port())
-        } else {
-            format!("http://{address}/")
-        }
-    }
-
-    /// Returns the text that announces the address of the live page when its server has started.
-    fn announced(&self) -> String {
-        let open = if self.address.ip().is_loopback() {
-            "reachable from this machine only"
-        } else {
-            "anyone who reaches this address can view it without a password; read-only"
-        };
-        format!("live page in a browser: {} ({open})", self.url())
+        let worker = Worker::start("page", work)
+            .map_err(|error| Failure::BadInput(format!("--web: cannot start a thread: {error}")))?;
+        Ok(Self { shared, worker })
     }
 
     /// Ends the page's server, waits for that for 1 s at most, and returns its counters.
