@@ -2,92 +2,66 @@
 //!
 //! The server is a [companion](outrigger::companion): it runs on a thread of its own, and receives data from the
 //! control loop by a [`Feed`](outrigger::feed::Feed), which waits for no reader. Its channels are those of a recording
-//! without the bytes of connections. A channel that nobody has subscribed to is not encoded, and a reader that is too
-//! slow misses messages.
+//! without the bytes of connections. A message is encoded once for all clients, and not at all if nobody has subscribed
+//! to its channel. A client that is too slow misses the oldest messages.
 
-mod gate;
+mod clients;
 mod live;
+mod protocol;
 mod simulated;
 #[cfg(test)]
 mod tests;
 
-use std::net::{Ipv4Addr, SocketAddr, TcpListener};
-use std::sync::{Arc, Mutex};
+use std::io;
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use foxglove::{Context, FoxgloveError, WebSocketServer};
+use tokio::task::JoinSet;
 
-use self::gate::{Counts, Gate};
+use self::clients::{Counts, Patience, Served, accept};
 use self::live::Live;
+use self::protocol::ServerInfo;
 pub(crate) use self::simulated::Simulated;
+use crate::bound::Bound;
 use outrigger::companion::{Companion, Ended, Needs, Session, Started, arm_of};
 use outrigger::exit::Failure;
 use outrigger::feed::{Reader, Streams, stream_memory};
 use outrigger::host::worker::Worker;
+use outrigger::json;
 use outrigger::record::{ArmGeometry, SessionChannels};
 use outrigger::show::complain;
 
 /// The default address of the server: the port that Foxglove proposes.
-const ADDRESS: SocketAddr = SocketAddr::new(std::net::IpAddr::V4(Ipv4Addr::LOCALHOST), 8765);
-/// The largest number of messages that wait for one reader; older ones are dropped.
-const WAITING: usize = 256;
-/// The time that readers get at the end of a session to receive the last messages.
+const ADDRESS: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), 8765);
+/// The time that clients get at the end of a session to receive the last messages.
 const FAREWELL: Duration = Duration::from_millis(200);
+/// The largest number of entries of the feed that are processed before the clients' turn: fewer messages than wait for
+/// one client.
+const TURN: usize = 16;
 
-/// An address at which a server for Foxglove listens.
-pub(crate) struct Bound {
-    listener: TcpListener,
-    address: SocketAddr,
+/// Listens for clients at `wanted` or at the default address.
+///
+/// # Errors
+/// [`Failure::BadInput`] if the address is not available.
+pub(crate) fn bind(wanted: Option<SocketAddr>) -> Result<Bound, Failure> {
+    Bound::at("--foxglove", wanted, ADDRESS)
 }
 
-impl Bound {
-    /// Listens at `wanted`, else at the default address or, if another process uses that, on a free port of the
-    /// loopback.
-    ///
-    /// # Errors
-    /// [`Failure::BadInput`] if the address is not available.
-    pub(crate) fn at(wanted: Option<SocketAddr>) -> Result<Self, Failure> {
-        let bound = match wanted {
-            Some(address) => TcpListener::bind(address),
-            None => TcpListener::bind(ADDRESS).or_else(|_| TcpListener::bind((Ipv4Addr::LOCALHOST, 0))),
-        };
-        let failed = |error: std::io::Error| {
-            let at = wanted.unwrap_or(ADDRESS);
-            Failure::BadInput(format!(
-                "--foxglove: cannot listen on {at}: {error}; check that the port is free and the address is this machine's"
-            ))
-        };
-        let listener = bound.map_err(failed)?;
-        let address = listener.local_addr().map_err(failed)?;
-        listener.set_nonblocking(true).map_err(failed)?;
-        Ok(Self { listener, address })
-    }
+/// Returns the URL at which Foxglove opens the session.
+fn url(bound: &Bound) -> String {
+    bound.url("ws")
+}
 
-    /// Returns the URL at which Foxglove opens the session.
-    pub(crate) fn url(&self) -> String {
-        let address = self.address;
-        if address.ip().is_unspecified() {
-            format!("ws://THIS-MACHINE:{}", address.port())
-        } else {
-            format!("ws://{address}")
-        }
-    }
-
-    /// Returns the text that announces the server.
-    pub(crate) fn announced(&self) -> String {
-        let who = if self.address.ip().is_loopback() {
-            "reachable from this machine only"
-        } else {
-            "anyone who reaches this address can read it without a password"
-        };
-        format!("live data for Foxglove: {} ({who}; read-only: nobody can command by it)", self.url())
-    }
+/// Returns the text that announces the server.
+pub(crate) fn announced(bound: &Bound) -> String {
+    format!("live data for Foxglove: {} ({}; read-only: nobody can command by it)", url(bound), bound.readers())
 }
 
 /// The server for Foxglove as a companion of a session.
 pub(crate) struct OnFoxglove {
     bound: Mutex<Option<Bound>>,
-    /// The description of the server that its readers show.
+    /// The description of the server that its clients show.
     name: String,
 }
 
@@ -97,7 +71,7 @@ impl OnFoxglove {
     /// # Errors
     /// [`Failure::BadInput`] if the address is not available.
     pub(crate) fn new(command: &str, wanted: Option<SocketAddr>) -> Result<Self, Failure> {
-        Ok(Self { bound: Mutex::new(Some(Bound::at(wanted)?)), name: named(command) })
+        Ok(Self { bound: Mutex::new(Some(bind(wanted)?)), name: named(command) })
     }
 }
 
@@ -115,7 +89,7 @@ impl<const N: usize> Companion<N> for OnFoxglove {
         let Session { views, feed, clock, .. } = session;
         let bound = self.bound.lock().ok().and_then(|mut bound| bound.take());
         let Some(bound) = bound else { return Err(Failure::BadInput("--foxglove: the server started before".into())) };
-        let (text, url) = (bound.announced(), bound.url());
+        let (text, url) = (announced(&bound), url(&bound));
         let server = Server::start(bound, &self.name, feed, arm_of(views), clock.origin_unix_nanos())?;
         let started = Started::saying("foxglove", text, vec![("url", url)]);
         Ok(started.ending(move |_| {
@@ -128,7 +102,7 @@ impl<const N: usize> Companion<N> for OnFoxglove {
 /// A running server. It ends with the feed that it reads.
 #[derive(Debug)]
 struct Server {
-    counts: Arc<Mutex<Counts>>,
+    served: Served,
     worker: Worker,
 }
 
@@ -140,53 +114,58 @@ impl Server {
     /// [`Failure::BadInput`] if no thread can be started.
     fn start(bound: Bound, name: &str, reader: Reader, arm: ArmGeometry, origin: u64) -> Result<Self, Failure> {
         let runtime = outrigger::host::runtime::one_threaded()?;
-        let counts = Arc::<Mutex<Counts>>::default();
-        let (theirs, name) = (Arc::clone(&counts), name.to_owned());
+        let info = json::text(&ServerInfo { name, capabilities: [], session_id: &origin.to_string() });
+        let patience = Patience::default();
+        let served = Served { live: Live::default(), info: info.into(), patience, counts: Arc::default() };
+        let theirs = served.clone();
         let work = move || {
             let address = bound.address;
-            if let Err(error) = runtime.block_on(serve(bound, theirs, name, reader, arm, origin)) {
+            if let Err(error) = runtime.block_on(serve(bound, theirs, reader, arm, origin)) {
                 complain(&format!("the server for Foxglove on {address} failed: {error}"));
             }
         };
         let worker = Worker::start("foxglove", work)
             .map_err(|error| Failure::BadInput(format!("--foxglove: cannot start a thread: {error}")))?;
-        Ok(Self { counts, worker })
+        Ok(Self { served, worker })
     }
 
     /// Waits for the end of the server, for 1 s at most, and returns its counters.
     fn finish(self) -> Counts {
+        let Self { served, worker } = self;
         // A panic of the thread has been printed by then; there is nothing to add.
-        let _ = self.worker.join(5 * FAREWELL);
-        self.counts.lock().map(|counts| *counts).unwrap_or_default()
+        let _ = worker.join(5 * FAREWELL);
+        let counts = *served.counts.lock().unwrap_or_else(PoisonError::into_inner);
+        Counts { dropped: served.live.dropped(), ..counts }
     }
 }
 
-async fn serve(
-    bound: Bound,
-    counts: Arc<Mutex<Counts>>,
-    name: String,
-    mut reader: Reader,
-    arm: ArmGeometry,
-    origin: u64,
-) -> Result<(), FoxgloveError> {
-    let context = Context::new();
-    let server = WebSocketServer::new().context(&context).name(name).message_backlog_size(WAITING);
-    let server = server.bind(Ipv4Addr::LOCALHOST.to_string(), 0).start().await?;
-    let listener = tokio::net::TcpListener::from_std(bound.listener).map_err(FoxgloveError::Bind)?;
-    let mut gate = Gate::new(listener, server.port(), counts);
+/// Serves clients until the feed ends.
+async fn serve(bound: Bound, served: Served, reader: Reader, arm: ArmGeometry, origin: u64) -> io::Result<()> {
+    let listener = tokio::net::TcpListener::from_std(bound.listener)?;
     let mut memory = stream_memory();
     let Some(streams) = Streams::new(&mut memory) else { return Ok(()) };
-    let mut channels = SessionChannels::new(Live::new(context), origin, arm, streams);
-    loop {
-        tokio::select! {
-            item = reader.next() => match item {
-                Some(item) => channels.item(&item)?,
-                None => break,
-            },
-            () = gate.next() => {}
-        }
+    let channels = SessionChannels::new(served.live.clone(), origin, arm, streams);
+    let mut clients = JoinSet::new();
+    tokio::select! {
+        ended = send_all(reader, channels) => ended?,
+        () = accept(&listener, &mut clients, &served) => {}
     }
-    // What is queued still reaches the readers.
-    let _ = tokio::time::timeout(FAREWELL, server.stop().wait()).await;
+    drop(listener);
+    served.live.end();
+    // What waits still reaches the clients; those that stall are abandoned.
+    let _ = tokio::time::timeout(FAREWELL, async { while clients.join_next().await.is_some() {} }).await;
+    Ok(())
+}
+
+/// Sends the entries of a feed to the clients until it ends. After some entries, it is the clients' turn: on a busy
+/// machine entries may arrive as fast as they are processed.
+async fn send_all(mut reader: Reader, mut channels: SessionChannels<'_, Live>) -> io::Result<()> {
+    while let Some(item) = reader.next().await {
+        channels.item(&item)?;
+        for item in reader.up_to(TURN - 1) {
+            channels.item(&item)?;
+        }
+        tokio::task::yield_now().await;
+    }
     Ok(())
 }

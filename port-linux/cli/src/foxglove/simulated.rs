@@ -12,7 +12,8 @@ use tokio::io::AsyncReadExt as _;
 use tokio::net::TcpStream;
 use tokio::sync::watch;
 
-use super::{Bound, Server, named};
+use super::{Server, named};
+use crate::bound::Bound;
 use outrigger::exit::Failure;
 use outrigger::feed::{CAPACITY, Feed, Tap};
 use outrigger::host::clock::Clock;

@@ -24,7 +24,7 @@ use tokio::sync::mpsc::unbounded_channel;
 
 use self::output_limiter::Journal;
 use crate::args::Web;
-use crate::foxglove::{Bound, Simulated};
+use crate::foxglove::{self, Simulated};
 #[cfg(feature = "ros2")]
 use crate::ros2::Scripts;
 use outrigger::exit::{Failure, Outcome};
@@ -50,7 +50,7 @@ pub(crate) fn run(args: &SimUrArgs) -> Outcome {
     let controller = Controller::new(options.clone()).map_err(|error| Failure::Usage(error.to_string()))?;
     let served: Vec<Port> = Port::ALL.into_iter().filter(|port| controller.has_port(*port)).collect();
     let server = bind(controller, args).map_err(|error| bind_failure(&error))?;
-    let foxglove = args.foxglove.map(|Web(at)| Bound::at(at)).transpose()?;
+    let foxglove = args.foxglove.map(|Web(at)| foxglove::bind(at)).transpose()?;
     let sensor = args.distance_to.map(distance_sensor::Sensor::to).transpose()?;
     let mut show = show(args.ready);
     let ports: Vec<String> = served.iter().map(|port| server.address(*port).port().to_string()).collect();
@@ -78,7 +78,7 @@ pub(crate) fn run(args: &SimUrArgs) -> Outcome {
     running.controller().keep_events();
     let foxglove = match foxglove {
         Some(bound) => {
-            show.text(bound.announced());
+            show.text(foxglove::announced(&bound));
             Some(Simulated::start(bound, &running, options.model)?)
         }
         None => None,
