@@ -63,6 +63,7 @@ const VENDORS: &[Vendor] = &[
                 ],
             ),
             ("its simulator", &["port-linux/cli/src/simulate/krc"]),
+            ("the shape of its arm", &["port-linux/cli/src/page/arm_shape.rs"]),
         ],
     },
     Vendor {

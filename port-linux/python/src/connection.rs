@@ -64,7 +64,7 @@ pub(crate) struct Connection<const N: usize> {
     past: Mutex<Past>,
 }
 
-/// Why the sessions before the present one ended commanding.
+/// The reasons for which the sessions before the present one ended commanding.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Past {
     pub(crate) latch: Option<Reason>,

@@ -31,7 +31,7 @@ struct Stepped {
     controller: Controller,
     /// The connection to port 30002 that sends programs.
     programs: Option<Conn>,
-    /// What the controller has no room for yet.
+    /// The bytes of programs that the controller has no room for yet.
     unsent: Vec<u8>,
     events: Vec<(f64, String)>,
 }

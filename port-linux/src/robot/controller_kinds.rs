@@ -2,6 +2,7 @@
 
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
+use std::thread::{Builder, JoinHandle};
 
 use outrigger_config::{HostSettings, RobotAddress, RunSettings, SourceSettings};
 use outrigger_core::engine::krc::{Krc, KrcConfig, KrcOptions, KrlConvention};
@@ -54,6 +55,14 @@ pub(super) trait SessionRunner<const N: usize, P: Controller<N>>: Send + Sync {
         operators: Operators,
         watcher: Subscriber<N, P::Event>,
     ) -> Outcome;
+}
+
+/// Runs `body`, a session that commands the arm or only observes it, in a new thread.
+pub(super) fn in_thread<T: Send + 'static>(
+    body: impl FnOnce() -> T + Send + 'static,
+) -> Result<JoinHandle<T>, Failure> {
+    let thread = Builder::new().name("outrigger-control".into()).spawn(body);
+    thread.map_err(|error| Failure::BadInput(format!("cannot start the thread that commands: {error}")))
 }
 
 /// The functions that create a controller for each session of one robot.

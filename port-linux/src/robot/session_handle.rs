@@ -3,7 +3,7 @@
 use std::fmt;
 use std::sync::mpsc::{Receiver, sync_channel};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::thread::{Builder, JoinHandle};
+use std::thread::JoinHandle;
 use std::time::Duration;
 
 use outrigger_core::engine::{Controller, Event};
@@ -11,7 +11,7 @@ use outrigger_core::robot::Reason;
 use outrigger_wire::robot::State;
 use tokio::sync::mpsc::UnboundedSender;
 
-use super::controller_kinds::{Job, SessionRunner};
+use super::controller_kinds::{Job, SessionRunner, in_thread};
 use super::states::States;
 use crate::exit::Failure;
 use crate::host::signals::OnSignal;
@@ -173,14 +173,6 @@ impl<const N: usize, E: Send + 'static> Running<N, E> {
         }
         Ok(finished.fallback.map_or(Ended::Released(finished.released), Ended::Fallback))
     }
-}
-
-/// Runs `body`, a session that commands the arm or only observes it, in a new thread.
-pub(super) fn in_thread<T: Send + 'static>(
-    body: impl FnOnce() -> T + Send + 'static,
-) -> Result<JoinHandle<T>, Failure> {
-    let thread = Builder::new().name("outrigger-control".into()).spawn(body);
-    thread.map_err(|error| Failure::BadInput(format!("cannot start the thread that commands: {error}")))
 }
 
 impl<const N: usize, E> Drop for Running<N, E> {

@@ -10,8 +10,7 @@ use outrigger_core::engine::{Config, Controller};
 use outrigger_wire::robot::State;
 use tokio::sync::mpsc::UnboundedSender;
 
-use super::controller_kinds::SessionRunner;
-use super::session_handle::in_thread;
+use super::controller_kinds::{SessionRunner, in_thread};
 use crate::exit::{Failure, Outcome};
 use crate::panel::Operators;
 use crate::released::ReleasedBy;
