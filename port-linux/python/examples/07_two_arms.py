@@ -1,40 +1,28 @@
-"""Lets one arm repeat what another does: the leader runs a program of its own, the follower is commanded from here.
+"""Lets one arm repeat what another does: both are commanded from here, each by a session of its own.
 
 python 07_two_arms.py [LEADER FOLLOWER]     without addresses, on two simulated arms
 """
 
-import socket
 import sys
+from concurrent.futures import ThreadPoolExecutor
 
 from outrigger_robot import Robot, sim
 
-PROGRAM = """
-def lead():
-  start = get_actual_joint_positions()
-  movej([start[0] + 0.3, start[1], start[2], start[3], start[4], start[5]], a=0.5, v=0.2)
-  sleep(0.5)
-end
-"""
-
-
-def start_leader(address: str) -> None:
-    host, _, base = address.partition(":")
-    with socket.create_connection((host, 30002 - 29999 + int(base or 29999)), timeout=5.0) as connection:
-        connection.sendall(PROGRAM.encode())
-
 
 def main(leader_address: str, follower_address: str) -> None:
-    # At present one session of a computer can command: the one that connects first.
-    with Robot.ur(follower_address) as follower, Robot.ur(leader_address) as leader:
+    with Robot.ur(leader_address) as leader, Robot.ur(follower_address) as follower:
         start, own_start = leader.state.q, follower.state.q
-        with follower.stream_positions(timeout=0.1) as stream:
-            start_leader(leader_address)
+        goal = start + [0.3, 0, 0, 0, 0, 0]
+        with ThreadPoolExecutor() as pool, follower.stream_positions(timeout=0.1) as stream:
+            motion = pool.submit(leader.move_to, goal, speed=0.2)
             for state in leader.states():
                 stream.send(own_start + state.q - start)
-                if abs(state.q[0] - start[0] - 0.3) < 1e-3 and abs(follower.state.q[0] - own_start[0] - 0.3) < 5e-3:
+                if motion.done() and abs(follower.state.q[0] - own_start[0] - 0.3) < 5e-3:
                     break
+        motion.result()
         led, followed = leader.state.q - start, follower.state.q - own_start
         print(f"the leader turned by {led[0]:.2f} rad, the follower by {followed[0]:.2f} rad")
+        print(f"commanded: {leader.mode} and {follower.mode}")
 
 
 if __name__ == "__main__":

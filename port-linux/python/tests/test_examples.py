@@ -109,7 +109,7 @@ def test_one_arm_follows_another():
             return code, text, leader.q - HOME, follower.q - HOME
 
     text, led, followed = quietly(attempt)
-    assert "turned by 0.30 rad, the follower by 0.30 rad" in text
+    assert "turned by 0.30 rad, the follower by 0.30 rad" in text and "commanded: Command and Command" in text
     assert abs(led[0] - 0.3) < 2e-3 and abs(followed[0] - 0.3) < 6e-3
 
 
