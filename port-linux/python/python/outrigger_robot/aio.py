@@ -125,7 +125,7 @@ class Stream:
     def __init__(self, _robot: native.Robot, stream: native.Stream) -> None:
         self._stream = stream
 
-    def send(self, values: native._Numbers) -> None:
+    def send(self, values: native._Numbers) -> None:  # pyright: ignore[reportPrivateUsage]
         """Passes one value per joint to the control loop, and returns at once."""
         self._stream.send(values)
 

@@ -1,6 +1,6 @@
 # Types of the native module; `mypy.stubtest` compares them with it.
-import os
 from collections.abc import Sequence
+from os import PathLike
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Literal, Optional, Union, final
@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 _Array = npt.NDArray[np.float64]
 _Numbers = Union[Sequence[float], _Array]
-_Path = Union[str, os.PathLike[str]]
+_Path = Union[str, PathLike[str]]
 _Rows = Union[Sequence[_Numbers], _Array]
 
 __all__ = [
@@ -352,6 +352,7 @@ class SteppedUr:
     def outputs(self) -> int: ...
     @property
     def at_rest(self) -> bool: ...
+
 _Port = Union[int, Literal["variables", "fri"]]
 
 def open(path: _Path, *, partial: bool = False) -> Recording: ...

@@ -60,12 +60,12 @@ def _simulator(request: pytest.FixtureRequest, start: Callable[..., Any]) -> Ite
         if arguments:
             pytest.fail(f"{kind}: both parametrize and the mark `{kind}` have {arguments[0]!r} in place", pytrace=False)
         arguments = (request.param,)
-    wrong: Optional[Exception] = None
+    simulator, wrong = None, ""
     try:
         simulator = start(*arguments, **keywords)
     except (TypeError, ValueError) as error:
-        wrong = error
-    if wrong is not None:
+        wrong = str(error)
+    if simulator is None:
         given = [repr(value) for value in arguments] + [f"{name}={value!r}" for name, value in keywords.items()]
         pytest.fail(f"{kind}({', '.join(given)}): {wrong}\nexpected {_KINDS[kind]}", pytrace=False)
     with simulator:
@@ -103,7 +103,8 @@ def pytest_runtest_makereport(item: pytest.Item, call: "pytest.CallInfo[None]") 
     report = outcome.get_result()
     config = item.config
     folder = Path(config.rootpath, config.getoption(_OPTION) or config.getini(_OPTION))
-    for kind, simulator in item.stash.get(_SIMULATORS, {}).items():
+    simulators = item.stash.get(_SIMULATORS, None) or {}
+    for kind, simulator in simulators.items():
         try:
             page = folder / report_folder(item.nodeid) / f"{kind}.html"
             if not report.failed:
