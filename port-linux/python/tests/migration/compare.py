@@ -22,7 +22,7 @@ import numpy as np
 
 sys.path.insert(0, str(pathlib.Path(__file__).parent))
 from lines import CLASSES, Kind, Line  # noqa: E402
-from sides import SCENES, Ours, Scene, Side, Theirs, repeat, simulator  # noqa: E402
+from sides import SCENES, Ours, Scene, Side, Theirs, ask, repeat, simulator  # noqa: E402
 
 PAGE = pathlib.Path(__file__).parents[2] / "migration.md"
 ATTEMPTS = 5
@@ -37,12 +37,28 @@ class Effect:
     measure: Callable[[Side], Any] | None = None
     #: The arm has to be at rest first.
     at_rest: bool = False
+    #: The time from the call to the measurement [s].
+    after: float = 0.0
     #: The quantity is what the call returns; without it and without `measure` the call has to raise no error.
     returned: bool = False
 
 
 def payload(side: Side) -> list[float]:
     return [side["observer"].getPayload(), *side["observer"].getPayloadCog()]
+
+
+def tool_speed(side: Side) -> float:
+    """Returns the vertical speed of the tool within half a second [m/s]."""
+    height, begun = side.simulator.pose[2], time.monotonic()
+    time.sleep(0.5)
+    return float((side.simulator.pose[2] - height) / (time.monotonic() - begun))
+
+
+def answers(side: Side) -> bool:
+    try:
+        return bool(ask("robotmode"))
+    except OSError:
+        return False
 
 
 EFFECTS = {
@@ -77,6 +93,18 @@ EFFECTS = {
     ),
     "connection": Effect("the connection is closed", 0.0, lambda side: side.connected()),
     "accepted": Effect("no error"),
+    "pressing": Effect("true force on the surface", 0.2, lambda side: side.simulator.force[2], after=4.0),
+    "tool speed": Effect("true speed of the tool", 1.5e-3, tool_speed, after=1.5),
+    "stopped": Effect("the arm is at rest, before a limit", 0.0, lambda side: side.simulator.at_rest, after=1.0),
+    "yields": Effect("the arm yields to a hand", 0.0, lambda side: bool(abs(side.simulator.qd).max() > 0.02)),
+    "recorded": Effect("last joint angles of the file", 1e-3, Side.recorded),
+    "file grows": Effect("whether the file grows", 0.0, Side.file_grows),
+    "robot mode": Effect("robot mode of the dashboard server", 0.0, lambda side: ask("robotmode"), after=1.5),
+    "safety status": Effect("safety status of the dashboard server", 0.0, lambda side: ask("safetystatus")),
+    "loaded program": Effect("loaded program of the dashboard server", 0.0, lambda side: ask("get loaded program")),
+    "program state": Effect("program state of the dashboard server", 0.0, lambda side: ask("programState")),
+    "dashboard server": Effect("whether the dashboard server answers", 0.0, answers),
+    "answer": Effect("text of the answer, without its label", returned=True),
     "value": Effect("value", 2e-3, returned=True),
     "time": Effect("value", 0.02, returned=True),
     "period": Effect("mean duration of a call", 1.5e-3, returned=True),
@@ -94,6 +122,8 @@ def numbers(value: Any) -> np.ndarray:
 
 
 def near(a: Any, b: Any, tolerance: float) -> bool:
+    if isinstance(a, str) and isinstance(b, str):
+        return a == b
     a, b = numbers(a), numbers(b)
     return a.shape == b.shape and bool(np.all(np.abs(a - b) <= tolerance))
 
@@ -108,6 +138,7 @@ def effect_of(side: Side, text: str, scene: Scene, effect: Effect) -> Any:
         return result if effect.returned else 0.0
     if effect.at_rest:
         settle(side, 4.0)
+    time.sleep(effect.after)
     until = time.monotonic() + 1.5
     while near(before, effect.measure(side), effect.tolerance):
         if time.monotonic() > until:
@@ -118,7 +149,7 @@ def effect_of(side: Side, text: str, scene: Scene, effect: Effect) -> Any:
 
 @contextlib.contextmanager
 def opened(kind: type[Side], scene: Scene) -> Iterator[Side]:
-    with simulator(scene.faults) as controller, contextlib.closing(kind(controller)) as side:
+    with simulator(scene) as controller, contextlib.closing(kind(controller)) as side:
         yield side
 
 
@@ -134,6 +165,10 @@ def compared(line: Line) -> str:
 
 def difference_of(theirs: Any, ours: Any, effect: Effect) -> str:
     """Returns the difference of two values, or nothing. Zeros prove nothing where a call returns them."""
+    if effect.returned and isinstance(theirs, str) and isinstance(ours, str):
+        # ur_rtde returns some answers with their label, and of others a part.
+        same = bool(theirs and ours) and (theirs in ours or ours in theirs)
+        return "" if same else f"{effect.title}: {theirs!r} and {ours!r}"
     if effect.returned and not numbers(theirs).any():
         return f"{effect.title}: ur_rtde returns {theirs}"
     return "" if near(theirs, ours, effect.tolerance) else f"{effect.title}: {theirs} and {ours}"
@@ -165,7 +200,7 @@ def attempted(line: Line, run: Callable[[], str]) -> str:
 
 
 def runs(line: Line) -> bool:
-    return bool(line.effect) and not line.planned
+    return bool(line.effect)
 
 
 def read_shared(scene: str, lines: list[Line]) -> Iterator[str]:
@@ -199,8 +234,6 @@ def code(text: str) -> str:
 def row(line: Line) -> str:
     if line.kind is Kind.NONE:
         return f"| `{line.method}` | | none | {line.ours} |"
-    if line.planned:
-        return f"| {code(line.theirs)} | {code(line.ours)} | planned | {line.note} |"
     ours = code(line.ours) + (f"; {line.note}" if line.note else "")
     return f"| {code(line.theirs)} | {ours} | {line.kind.value} | {EFFECTS[line.effect].title} |"
 
@@ -213,18 +246,17 @@ Written by `tests/migration/compare.py`: every method of ur_rtde {version}. Both
 after both, and another than before. Values of `RTDEReceiveInterface` were read by both from one controller, most while
 its arm moved.
 
-{equivalent} methods are *equivalent*, {partly} *partly*: something differs, or the call has other words. {planned} are
-*planned*: our call is not in the package yet. {none} have *none*.
+{equivalent} methods are *equivalent*, {partly} *partly*: something differs, or the call has other words. {none} have
+*none*.
 
 `GOAL`, `MIDDLE` and `FAR` are joint angles, `SPEEDS` joint speeds, `POSE` a pose of the tool, `ramp()` joint angles
-that change with time; `robot` is `Robot.ur(address)`."""
+that change with time, `WRENCH` is `[None, None, -10, None, None, None]`, `SCRIPT` a program in URScript with the
+statement `BODY`, and `FILE` its file; `robot` is `Robot.ur(address)`."""
 
 
 def page(version: str) -> str:
     """Returns the table as Markdown."""
-    count = collections.Counter(
-        "planned" if line.planned else line.kind.value for group in CLASSES for line in group.lines
-    )
+    count = collections.Counter(line.kind.value for group in CLASSES for line in group.lines)
     text = [INTRODUCTION.format(version=version, **count)]
     for group in CLASSES:
         text += [

@@ -28,8 +28,6 @@ class Line:
     #: A name in `compare.SCENES`: what happens before the call.
     scene: str = "at rest"
     note: str = ""
-    #: Set while `ours` is not in the package yet. Such a line is not run.
-    planned: bool = False
 
 
 class Class:
@@ -42,12 +40,11 @@ class Class:
 
 SAME, PARTLY, NONE = Kind.EQUIVALENT, Kind.PARTLY, Kind.NONE
 OWN_KINEMATICS = "not offered; `robot.state.pose` is the present pose, and `move_to(pose=…)` lets the controller solve it"
-OWN_SCRIPT = "the function of URScript, sent by `outrigger script`"
-RECORD = "a recording: `outrigger record`, then `outrigger export`"
+OWN_SCRIPT = "the function of URScript, sent by `robot.script`"
+RECORD = "a recording: `Robot.ur(…, record=…)`, then `outrigger_robot.open`"
 DYNAMICS = "not offered; URScript has it"
-TODAY_FORCE = "today `outrigger ctl ROBOT force`, of a run"
-TODAY_FREEDRIVE = "today `outrigger ctl ROBOT freedrive`, of a run"
-TODAY_SCRIPT = "today `outrigger script ROBOT FILE`"
+FORCE = "the wrench has None for an axis that does not yield; without `renew` or `wait` it ends after `renew_within`"
+GUIDE = "`with robot.freedrive() as guide`; without `renew` or `wait` it ends after `renew_within`"
 
 CONTROL = Class(
     "RTDEControlInterface",
@@ -80,7 +77,7 @@ CONTROL = Class(
     Line("getAsyncOperationProgress", NONE, ours="a thread: `move_to` in it returns at the goal"),
     Line("getAsyncOperationProgressEx", NONE, ours="the same"),
     Line("setTcp", SAME, "control.setTcp([0.0, 0.0, 0.1, 0.0, 0.0, 0.0])", 'robot.set("tcp=0,0,0.1,0,0,0")', "tool"),
-    Line("setPayload", SAME, "control.setPayload(1.2, [0.0, 0.01, 0.05])", 'robot.set("payload=1.2@0,0.01,0.05")',
+    Line("setPayload", SAME, "control.setPayload(1.2, [0.0, 0.01, 0.05])", 'robot.payload(1.2, [0.0, 0.01, 0.05])',
          "payload"),
     Line("setTargetPayload", SAME,
          "control.setTargetPayload(1.2, [0.0, 0.01, 0.05], [0.01, 0.01, 0.01, 0.0, 0.0, 0.0])",
@@ -90,17 +87,22 @@ CONTROL = Class(
     Line("zeroFtSensor", SAME, "control.zeroFtSensor()", 'robot.set("zero-force-torque")', "measured force", "pushed"),
     Line("forceMode", PARTLY,
          "control.forceMode([0.0] * 6, [0, 0, 1, 0, 0, 0], [0.0, 0.0, -10.0, 0.0, 0.0, 0.0], 2, [0.1] * 6)",
-         "robot.force(z=-10.0)", planned=True, note=TODAY_FORCE),
-    Line("forceModeStop", PARTLY, "control.forceModeStop()", "robot.stop()", planned=True, note=TODAY_FORCE),
+         "robot.force(WRENCH, renew_within=10)", "pressing", "above a surface", note=FORCE),
+    Line("forceModeStop", PARTLY, "control.forceModeStop()", "robot.stop()", "stopped", "in force mode",
+         note="the end of the `with` block of `robot.force` ends it, too"),
     Line("forceModeSetDamping", PARTLY, "control.forceModeSetDamping(0.1)",
-         "robot.force(z=-10.0, damping=0.1)", planned=True, note=TODAY_FORCE),
+         "robot.force(WRENCH, damping=0.1, renew_within=10)", "tool speed", "force mode here", note="at its beginning"),
     Line("forceModeSetGainScaling", PARTLY, "control.forceModeSetGainScaling(1.0)",
-         "robot.force(z=-10.0, gain=1.0)", planned=True, note=TODAY_FORCE),
-    Line("freedriveMode", PARTLY, "control.freedriveMode()", "robot.freedrive()", planned=True, note=TODAY_FREEDRIVE),
-    Line("endFreedriveMode", PARTLY, "control.endFreedriveMode()", "robot.stop()", planned=True, note=TODAY_FREEDRIVE),
+         "robot.force(WRENCH, gain=1.0, renew_within=10)", "tool speed", "force mode here", note="at its beginning"),
+    Line("freedriveMode", PARTLY, "control.freedriveMode()", "robot.freedrive(renew_within=10)", "yields",
+         "a hand pulls", note=GUIDE),
+    Line("endFreedriveMode", PARTLY, "control.endFreedriveMode()", "robot.stop()", "stopped", "in freedrive",
+         note="the end of the `with` block of `robot.freedrive` ends it, too"),
     Line("getFreedriveStatus", NONE, ours="not offered"),
-    Line("teachMode", PARTLY, "control.teachMode()", "robot.freedrive()", planned=True, note=TODAY_FREEDRIVE),
-    Line("endTeachMode", PARTLY, "control.endTeachMode()", "robot.stop()", planned=True, note=TODAY_FREEDRIVE),
+    Line("teachMode", PARTLY, "control.teachMode()", "robot.freedrive(renew_within=10)", "yields", "a hand pulls",
+         note=GUIDE),
+    Line("endTeachMode", PARTLY, "control.endTeachMode()", "robot.stop()", "stopped", "in teach mode",
+         note="the end of the `with` block of `robot.freedrive` ends it, too"),
     Line("toolContact", NONE, ours="`outrigger ctl ROBOT tool-contact on` of a run, or URScript"),
     Line("startContactDetection", NONE, ours="the same"),
     Line("readContactDetection", NONE, ours="the same"),
@@ -109,12 +111,11 @@ CONTROL = Class(
     Line("ftRtdeInputEnable", NONE, ours=f"{OWN_SCRIPT}: `ft_rtde_input_enable`"),
     Line("setExternalForceTorque", NONE, ours="not offered"),
     Line("directTorque", NONE, ours=f"{OWN_SCRIPT}: `direct_torque`"),
-    Line("sendCustomScript", SAME, "control.sendCustomScript(SCRIPT)", "robot.script(SCRIPT)",
-         planned=True, note=TODAY_SCRIPT),
-    Line("sendCustomScriptFile", PARTLY, "control.sendCustomScriptFile(FILE)",
-         "robot.script(open(FILE).read())", planned=True, note=TODAY_SCRIPT),
-    Line("sendCustomScriptFunction", PARTLY, 'control.sendCustomScriptFunction("wave", BODY)',
-         "robot.script(SCRIPT)", planned=True, note=TODAY_SCRIPT),
+    Line("sendCustomScript", SAME, "control.sendCustomScript(SCRIPT)", "robot.script(SCRIPT)", "joints"),
+    Line("sendCustomScriptFile", PARTLY, "control.sendCustomScriptFile(FILE)", "robot.script(open(FILE).read())",
+         "joints"),
+    Line("sendCustomScriptFunction", PARTLY, 'control.sendCustomScriptFunction("wave", BODY)', "robot.script(SCRIPT)",
+         "joints", note="a whole program"),
     Line("setCustomScriptFile", NONE, ours="not offered: Outrigger's program on the controller is its own"),
     Line("reuploadScript", NONE, ours="not needed: the next motion uploads the program if it does not run"),
     Line("stopScript", SAME, "control.stopScript()", "robot.stop()", "rest", "on the way"),
@@ -187,16 +188,15 @@ RECEIVE = Class(
     Line("initPeriod", NONE, ours="`for state in robot.states()` has the controller's pace"),
     Line("waitPeriod", PARTLY, "receive.waitPeriod(receive.initPeriod())", "next(states)", "period", "in a loop",
          note="`states = robot.states()`: the controller's clock in place of the computer's"),
-
-            Line("startFileRecording", PARTLY, 'receive.startFileRecording("run.csv")', 'robot.record("run.mcap")', planned=True,
-         note="today `outrigger record`; MCAP in place of CSV"),
-    Line("stopFileRecording", PARTLY, "receive.stopFileRecording()", 'robot.record("run.mcap")',
-         planned=True, note="today the end of `outrigger record`"),
-    Line("getRobotMode", NONE, ours="`robot.not_ready`, or `outrigger dashboard ROBOT robot-mode`"),
-    Line("getSafetyMode", NONE, ours="`robot.not_ready`, or `outrigger dashboard ROBOT safety-mode`"),
+    Line("startFileRecording", PARTLY, "receive.startFileRecording(CSV)", "Robot.ur(ADDRESS, record=MCAP)",
+         "recorded", note="of the whole session; MCAP in place of CSV"),
+    Line("stopFileRecording", PARTLY, "receive.stopFileRecording()", "robot.close()", "file grows", "in a recording",
+         note="with the session"),
+    Line("getRobotMode", NONE, ours='`robot.not_ready`, or `robot.dashboard("robotmode")`'),
+    Line("getSafetyMode", NONE, ours='`robot.not_ready`, or `robot.dashboard("safetymode")`'),
     Line("getSafetyStatusBits", NONE, ours="`robot.not_ready`"),
     Line("getRobotStatus", NONE, ours="`robot.not_ready`"),
-    Line("getRuntimeState", NONE, ours="`outrigger dashboard ROBOT running`"),
+    Line("getRuntimeState", NONE, ours='`robot.dashboard("running")`'),
     Line("getJointMode", NONE, ours=RECORD),
     Line("getSpeedScaling", NONE, ours=RECORD),
     Line("getSpeedScalingCombined", NONE, ours=RECORD),
@@ -251,46 +251,60 @@ IO = Class(
 )
 
 
-def dashboard(method: str, arguments: str = "", command: str = "") -> Line:
-    """Returns the line of a request to the dashboard server, which has one word here."""
-    return Line(method, SAME, f"dashboard.{method}({arguments})", f'robot.dashboard("{command}")', planned=True,
-                note=f"today `outrigger dashboard ROBOT {command}`")
+def order(method: str, line: str, effect: str, scene: str = "at rest", argument: str = "", note: str = "") -> Line:
+    """Returns the line of a request that changes something."""
+    return Line(method, SAME, f"dashboard.{method}({argument})", f'robot.dashboard("{line}")', effect, scene, note)
 
 
+def question(method: str, line: str, scene: str = "a program plays") -> Line:
+    """Returns the line of a request that is answered by a text."""
+    return Line(method, SAME, f"dashboard.{method}()", f'robot.dashboard("{line}")', "answer", scene)
+
+
+def yes_or_no(method: str, line: str, scene: str = "a program plays", note: str = "") -> Line:
+    """Returns the line of a request that is answered by a boolean."""
+    ours = f'robot.dashboard("{line}").startswith("yes")'
+    return Line(method, PARTLY, f"dashboard.{method}()", ours, "value", scene, note or "the answer is a text")
+
+
+UNSEEN = "no interface of the controller publishes it"
 DASHBOARD = Class(
     "DashboardClient",
-    dashboard("powerOn", command="power-on"),
-    dashboard("powerOff", command="power-off"),
-    dashboard("brakeRelease", command="brake-release"),
-    dashboard("unlockProtectiveStop", command="unlock-protective-stop"),
-    dashboard("restartSafety", command="restart-safety"),
-    dashboard("closeSafetyPopup", command="close-safety-popup"),
-    dashboard("loadURP", '"idle.urp"', "load idle.urp"),
-    dashboard("play", command="play"),
-    dashboard("pause", command="pause"),
-    dashboard("stop", command="stop"),
-    dashboard("running", command="running"),
-    dashboard("programState", command="program"),
-    dashboard("getLoadedProgram", command="loaded"),
-    dashboard("isProgramSaved", command="saved"),
-    dashboard("robotmode", command="robot-mode"),
-    dashboard("safetymode", command="safety-mode"),
-    dashboard("safetystatus", command="safety-status"),
-    dashboard("isInRemoteControl", command="remote"),
-    dashboard("polyscopeVersion", command="version"),
-    dashboard("getSerialNumber", command="serial"),
-    dashboard("getRobotModel", command="model"),
-    dashboard("setUserRole", "UserRole.LOCKED", "user-role locked"),
-    dashboard("popup", '"hello"', "popup hello"),
-    dashboard("closePopup", command="close-popup"),
-    dashboard("addToLog", '"hello"', "log hello"),
-    dashboard("shutdown", command="shutdown"),
-    dashboard("quit", command="quit"),
+    order("powerOn", "power on", "robot mode", "without power"),
+    order("powerOff", "power off", "robot mode"),
+    order("brakeRelease", "brake release", "robot mode", "with power"),
+    order("unlockProtectiveStop", "unlock protective stop", "safety status", "protective stop 5 s ago"),
+    order("restartSafety", "restart safety", "safety status", "violation"),
+    order("closeSafetyPopup", "close safety popup", "accepted", note=UNSEEN),
+    order("loadURP", "load idle.urp", "loaded program", argument='"idle.urp"'),
+    order("play", "play", "program state", "a program is loaded"),
+    order("pause", "pause", "program state", "a program plays"),
+    order("stop", "stop", "program state", "a program plays"),
+    yes_or_no("running", "running"),
+    question("programState", "programState"),
+    question("getLoadedProgram", "get loaded program"),
+    yes_or_no("isProgramSaved", "isProgramSaved", "a program plays on CB3",
+              "the answer is a text; ur_rtde 1.6.5 returns False for the answer of an e-Series"),
+    question("robotmode", "robotmode"),
+    question("safetymode", "safetymode"),
+    question("safetystatus", "safetystatus"),
+    yes_or_no("isInRemoteControl", "is in remote control"),
+    question("polyscopeVersion", "PolyscopeVersion"),
+    question("getSerialNumber", "get serial number"),
+    question("getRobotModel", "get robot model"),
+    Line("setUserRole", NONE, ours='`robot.dashboard("setUserRole locked")`, of CB3; in Python ur_rtde has no value for it'),
+    order("popup", "popup hello", "accepted", argument='"hello"', note=UNSEEN),
+    order("closePopup", "close popup", "accepted", note=UNSEEN),
+    order("addToLog", "addToLog hello", "accepted", argument='"hello"', note=UNSEEN),
+    order("shutdown", "shutdown", "dashboard server"),
+    Line("quit", NONE, ours="not needed: each request connects"),
     Line("connect", NONE, ours="not needed: each request connects"),
     Line("disconnect", NONE, ours="not needed: each request connects"),
-    Line("isConnected", NONE, ours="`outrigger dashboard ROBOT quit` reports if the server answers"),
-    Line("send", NONE, ours="the requests above, one by one"),
-    Line("receive", NONE, ours="the requests above, one by one"),
+    Line("isConnected", NONE, ours="not needed: `robot.dashboard` raises ConnectionFailed if the server does not answer"),
+    Line("send", PARTLY, 'dashboard.send("robotmode\\n") or dashboard.receive()', 'robot.dashboard("robotmode")', "answer",
+         note="a request that it does not know is a ValueError"),
+    Line("receive", PARTLY, 'dashboard.send("safetymode\\n") or dashboard.receive()', 'robot.dashboard("safetymode")',
+         "answer", note="it returns the answer"),
 )
 
 CLASSES = (CONTROL, RECEIVE, IO, DASHBOARD)

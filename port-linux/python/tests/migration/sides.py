@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+import os
+import pathlib
+import socket
+import tempfile
 import threading
 import time
+import types
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -14,6 +19,7 @@ from rtde_control import Path, PathEntry, RTDEControlInterface
 from rtde_io import RTDEIOInterface
 from rtde_receive import RTDEReceiveInterface
 
+import outrigger_robot
 from outrigger_robot import ConnectionFailed, OutriggerError, Robot, sim
 
 HOST = "127.0.0.1"
@@ -23,6 +29,12 @@ HOME = np.radians([0.0, -90.0, -90.0, -90.0, 90.0, 0.0])
 MIDDLE = list(HOME + [0.1, 0.1, 0.0, 0.0, 0.0, 0.0])
 GOAL = list(HOME + [0.3, -0.1, 0.1, 0.0, 0.1, 0.2])
 FAR = list(HOME + [2.5, 0.0, 0.0, 0.0, 0.0, 0.0])
+#: Yields along z, and pushes down with 10 N.
+WRENCH = [None, None, -10.0, None, None, None]
+FORCE = "control.forceMode([0.0] * 6, [0, 0, 1, 0, 0, 0], [0.0, 0.0, -10.0, 0.0, 0.0, 0.0], 2, [0.1] * 6)"
+BODY = f"movej({np.array(GOAL).tolist()}, a=1.4, v=1.0)\n"
+#: ur_rtde waits until output register 0 is 2.
+SCRIPT = f"def wave():\n  {BODY}  write_output_integer_register(0, 2)\nend\n"
 SPEEDS = [0.1, -0.05, 0.05, 0.0, 0.1, -0.2]
 
 
@@ -46,16 +58,25 @@ def path() -> Path:
     return entries
 
 
-def simulator(faults: tuple[str, ...]) -> sim.SimulatedUr:
+def simulator(scene: Scene) -> sim.SimulatedUr:
     """Starts a controller on the standard ports, as soon as they are free."""
     until = time.monotonic() + 60.0
     while True:
         try:
-            return sim.ur("5.15", q=HOME, faults=faults, port_base=PORT_BASE)
+            return sim.ur(scene.software, q=HOME, faults=scene.faults, surface=scene.surface, port_base=PORT_BASE)
         except ConnectionFailed:
             if time.monotonic() > until:
                 raise
             time.sleep(0.5)
+
+
+def ask(line: str) -> str:
+    """Sends a line to the dashboard server, and returns its answer."""
+    with socket.create_connection((HOST, 29999), timeout=5.0) as connection, connection.makefile("rw") as lines:
+        lines.readline()
+        lines.write(f"{line}\n")
+        lines.flush()
+        return lines.readline().strip()
 
 
 class Side(dict[str, Any]):
@@ -64,6 +85,13 @@ class Side(dict[str, Any]):
     def __init__(self, controller: sim.SimulatedUr) -> None:
         line = list(controller.pose + [-0.05, 0.03, 0.05, 0.0, 0.0, 0.0])
         super().__init__(GOAL=GOAL, MIDDLE=MIDDLE, FAR=FAR, SPEEDS=SPEEDS, POSE=line, ramp=Ramp())
+        self.folder = tempfile.TemporaryDirectory()
+        self.file = pathlib.Path(self.folder.name) / ("run.csv" if isinstance(self, Theirs) else "run.mcap")
+        script = pathlib.Path(self.folder.name) / "wave.script"
+        script.write_text(SCRIPT, encoding="utf-8")
+        self.update(WRENCH=WRENCH, SCRIPT=SCRIPT, BODY=BODY, FILE=str(script))
+        self.update(CSV=str(self.file), MCAP=str(self.file), ADDRESS=controller.address)
+        self.read: list[float] = []
         self.simulator = controller
         self.background: threading.Thread | None = None
 
@@ -104,6 +132,28 @@ class Side(dict[str, Any]):
             self["robot"].close()
         if self.background:
             self.background.join(10.0)
+        self.folder.cleanup()
+
+    def recorded(self) -> list[float]:
+        """Moves the arm, and returns the last joint angles of the file; without it zeros."""
+        if not self.file.exists():
+            return [0.0] * 6
+        if not self.read:
+            time.sleep(0.5)
+            with socket.create_connection((HOST, 30002), timeout=5.0) as connection:
+                connection.sendall(SCRIPT.encode())
+                self.simulator.wait_until_at_rest()
+            self.read = self.last_of_file()
+        return self.read
+
+    def last_of_file(self) -> list[float]:
+        """Ends the file, and returns its last joint angles."""
+        raise NotImplementedError
+
+    def file_grows(self) -> bool:
+        before = os.path.getsize(self.file)
+        time.sleep(0.7)
+        return os.path.getsize(self.file) > before
 
 
 class Theirs(Side):
@@ -123,6 +173,12 @@ class Theirs(Side):
         client.connect()
         return client
 
+    def last_of_file(self) -> list[float]:
+        self["receive"].stopFileRecording()
+        with self.file.open(encoding="utf-8") as file:
+            names, *rows = (line.strip().split(",") for line in file)
+        return [float(rows[-1][names.index(f"actual_q_{joint}")]) for joint in range(6)]
+
     def make_PATH(self) -> Path:
         return path()
 
@@ -136,6 +192,17 @@ class Ours(Side):
 
     def make_robot(self) -> Robot:
         return Robot.ur(self.simulator.address)
+
+    def make_Robot(self) -> Any:
+        def ur(address: str, record: str) -> Robot:
+            self["robot"] = Robot.ur(address, record=record)
+            return self["robot"]
+
+        return types.SimpleNamespace(ur=ur)
+
+    def last_of_file(self) -> list[float]:
+        self["robot"].close()
+        return list(outrigger_robot.open(self.file).columns("joint_states")["position"][-1])
 
     def make_stream(self) -> Any:
         return self["robot"].stream_speeds(timeout=0.2)
@@ -164,6 +231,9 @@ class Scene:
     pause: float = 0.0
     #: One controller and one connection of both clients serve all lines of such a scene, which only read.
     shared: bool = False
+    software: str = "5.15"
+    #: The height of a level surface that the tool can touch [m].
+    surface: float | None = None
 
 
 def repeat(side: Side, text: str, scene: Scene) -> float:
@@ -177,11 +247,11 @@ def repeat(side: Side, text: str, scene: Scene) -> float:
     return (time.monotonic() - begun) / count
 
 
-def moving(text: str) -> Callable[[Side], None]:
+def moving(text: str, once: bool = False) -> Callable[[Side], None]:
     """Returns the beginning of a motion, and a wait until the arm is at speed."""
 
     def begin(side: Side) -> None:
-        if isinstance(side, Theirs):
+        if once or isinstance(side, Theirs):
             side.call(text)
         else:
             side.behind(text)
@@ -203,6 +273,39 @@ def a_second(name: str) -> Callable[[Side], None]:
 
     return wait
 
+
+def force_mode(faults: tuple[str, ...] = ()) -> Scene:
+    """Returns the scene of force mode in free air, until the tool moves."""
+    return Scene(faults, moving(FORCE, once=True), moving("robot.force(WRENCH, renew_within=20)", once=True))
+
+
+def in_freedrive(call: str) -> Scene:
+    """Returns the scene of freedrive, until a hand moves the arm."""
+    return Scene(("hand@0s::5",), moving(call, once=True), moving("robot.freedrive(renew_within=20)", once=True))
+
+
+def asked(*lines: str) -> Callable[[Side], None]:
+    """Returns lines to the dashboard server, each sent when the one before has had its effect."""
+
+    def send(side: Side) -> None:
+        for line in lines:
+            ask(line)
+            time.sleep(1.0)
+
+    return send
+
+
+def on_dashboard(*lines: str, wait: float = 0.0, **options: Any) -> Scene:
+    """Returns a scene with requests to the dashboard server before the call, and a wait before them [s]."""
+
+    def prepare(side: Side) -> None:
+        time.sleep(wait)
+        asked(*lines)(side)
+
+    return Scene(theirs=prepare, ours=prepare, **options)
+
+
+LOADED, PLAYING = ("load idle.urp",), ("load idle.urp", "play")
 
 SCENES = {
     "at rest": Scene(),
@@ -234,5 +337,21 @@ SCENES = {
         shared=True,
     ),
     "protective stop": Scene(("protective-stop@0.3s",), a_second("receive"), a_second("robot")),
+    "above a surface": Scene(surface=0.478),
+    "in force mode": force_mode(),
+    "force mode here": Scene(theirs=moving(FORCE, once=True)),
+    "a hand pulls": Scene(("hand@0s::5",)),
+    "in freedrive": in_freedrive("control.freedriveMode()"),
+    "in teach mode": in_freedrive("control.teachMode()"),
+    "in a recording": Scene(
+        (), a_second("receive.startFileRecording(CSV)"), a_second("Robot.ur(ADDRESS, record=MCAP)")
+    ),
+    "without power": on_dashboard("power off"),
+    "with power": on_dashboard("power off", "power on"),
+    "protective stop 5 s ago": on_dashboard(wait=5.5, faults=("protective-stop@0.1s",)),
+    "violation": on_dashboard(wait=0.5, faults=("violation@0.1s",)),
+    "a program is loaded": on_dashboard(*LOADED),
+    "a program plays": on_dashboard(*PLAYING),
+    "a program plays on CB3": on_dashboard(*PLAYING, software="3.4"),
     "emergency stop": Scene(("estop@0.3s",), a_second("receive"), a_second("robot")),
 }
