@@ -242,12 +242,11 @@ INTRODUCTION = """\
 # From ur_rtde to outrigger-robot
 
 Written by `tests/migration/compare.py`: every method of ur_rtde {version}. Both calls of a line that is *equivalent* or
-*partly* ran on a simulated controller of 5.15, each on a fresh one, and the quantity in the last column was the same
-after both, and another than before. Values of `RTDEReceiveInterface` were read by both from one controller, most while
+*partly* ran on a simulated controller of 5.15 (`isProgramSaved`: 3.4), each on a fresh one, and the quantity in the last
+column was the same after both, and another than before. Values of `RTDEReceiveInterface` were read by both from one controller, most while
 its arm moved.
 
-{equivalent} methods are *equivalent*, {partly} *partly*: something differs, or the call has other words. {none} have
-*none*.
+{equivalent} methods are *equivalent*, {partly} *partly*: something differs, or the call has other words. {none} have *none*.
 
 `GOAL`, `MIDDLE` and `FAR` are joint angles, `SPEEDS` joint speeds, `POSE` a pose of the tool, `ramp()` joint angles
 that change with time, `WRENCH` is `[None, None, -10, None, None, None]`, `SCRIPT` a program in URScript with the
