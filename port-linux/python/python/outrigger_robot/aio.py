@@ -53,7 +53,8 @@ async def _stop(robot: native.Robot, running: asyncio.Future[T]) -> None:
     loop = asyncio.get_running_loop()
     while not running.done():
         stop = loop.run_in_executor(_STOPS, robot.stop)
-        await asyncio.wait({stop, running})
+        both: set[asyncio.Future[Any]] = {stop, running}
+        await asyncio.wait(both)
         with contextlib.suppress(Exception):
             await stop
         await asyncio.wait({running}, timeout=0.2)
