@@ -412,11 +412,13 @@ impl<const N: usize> Connection<N> {
     pub(crate) fn stop(&self, py: Python<'_>) -> PyResult<()> {
         // Counted before anything else, so that a call which began before commands nothing from now on.
         self.stops.fetch_add(1, Ordering::SeqCst);
+        // Before anything waits: the arm still slows down after the script has ended.
+        let runs_script = self.script.load(Ordering::SeqCst);
         drop(self.replacing(py)?);
         let before = self.with(Session::status)?.mode;
         self.with(Session::release)?;
         self.rests(py)?;
-        if self.script.load(Ordering::SeqCst) {
+        if runs_script {
             return self.script_rests(py);
         }
         let status = self.with(Session::status)?;
