@@ -66,6 +66,23 @@ impl Pauses {
         }
         sum
     }
+
+    /// Returns the highest jitter by RFC 3550 that the pauses cause at `at` on a link with states every `period`: the
+    /// first state after a pause is late by the pause, the states after it catch up, and each change of the delay
+    /// counts for a sixteenth, with less weight by a sixteenth at every later state.
+    pub(super) fn jitter(&self, at: Instant, period: Duration) -> Duration {
+        let mut parts: Vec<_> = self.0.iter().filter(|pause| pause.from < at).collect();
+        parts.sort_unstable_by_key(|pause| pause.from);
+        let (mut sum, mut reached) = (0.0, Instant::ZERO);
+        for pause in parts {
+            let until = pause.until.min(at);
+            let added = until.since(pause.from.max(reached));
+            let states = at.since(until).as_micros() as f64 / period.as_micros() as f64;
+            sum += 2.0 * added.as_micros() as f64 * (15.0_f64 / 16.0).powf(states);
+            reached = reached.max(until);
+        }
+        Duration::from_micros((sum / 16.0) as u64)
+    }
 }
 
 /// A measurement of this machine's pauses by threads, from its start until it is dropped.
@@ -243,6 +260,18 @@ mod tests {
         assert_eq!(covered(0, 1_000, 10), 80, "short ones do not count");
         assert_eq!(covered(125, 180, 10), 35, "only what lies between");
         assert_eq!((covered(0, 100, 2), covered(300, 400, 2)), (0, 0));
+    }
+
+    #[test]
+    fn jitter_fades_within_a_tenth_of_a_second() {
+        let period = Duration::from_millis(2);
+        let jitter = |of: &[(u64, u64)], millis| pauses(of).jitter(at(millis), period).as_micros();
+        assert_eq!(jitter(&[(992, 1_000)], 1_000), 1_000, "8 ms, late and caught up, of sixteen states");
+        assert_eq!(jitter(&[(992, 1_000)], 1_032), 356);
+        assert!(jitter(&[(992, 1_000)], 1_100) < 50);
+        assert_eq!(jitter(&[(992, 1_000), (994, 1_000), (995, 999)], 1_000), 1_000, "pauses at once count once");
+        assert!(jitter(&[(952, 957), (964, 969), (976, 981), (988, 993)], 994) > 1_400);
+        assert_eq!(jitter(&[(992, 1_000)], 992), 0, "not before it begins");
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! Records a run of the demo, and makes the report from the record.
 
-use outrigger_core::link::Grade;
+use outrigger_core::link::GradeChange;
 use outrigger_core::mode::Mode;
 use outrigger_wire::time::{Duration, Instant};
 
@@ -14,7 +14,7 @@ use crate::report::{Check, Figure, Report, plot::grouped, quantile};
 #[derive(Debug, Default)]
 pub(super) struct Record {
     pub(super) modes: Vec<(Instant, Mode)>,
-    pub(super) grades: Vec<(Instant, Grade)>,
+    pub(super) grades: Vec<GradeChange>,
     pub(super) events: Vec<(Instant, String)>,
     /// The age of the robot's newest state at each call of the engine.
     pub(super) ages: Vec<(Instant, Duration)>,
@@ -45,6 +45,11 @@ impl Record {
         .into_iter()
         .filter_map(|(at, what)| at.map(|at| (at, what)))
         .collect()
+    }
+
+    /// Returns the last fall of the link's grade until `at`; `None` if it has not fallen.
+    pub(super) fn fall_before(&self, at: Instant) -> Option<GradeChange> {
+        self.grades.iter().rev().find(|change| change.at <= at && change.to < change.from).copied()
     }
 
     fn truth_at(&self, at: Instant) -> Option<&Truth> {
@@ -119,7 +124,7 @@ impl Record {
             ],
             checks,
             modes: self.modes.iter().map(|(at, mode)| (seconds(*at), *mode)).collect(),
-            grades: self.grades.iter().map(|(at, grade)| (seconds(*at), *grade)).collect(),
+            grades: self.grades.iter().map(|change| (seconds(change.at), change.to)).collect(),
             faults: self.faults.iter().map(|(at, name)| (seconds(*at), *name)).collect(),
             moments: self
                 .moments(script)

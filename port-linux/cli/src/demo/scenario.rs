@@ -94,7 +94,7 @@ impl Scenario {
                     self.record.events.push((now, format!("{}: {}", transition.to.name(), reason.text())));
                 }
             }
-            Event::Grade(change) => self.record.grades.push((now, change.to)),
+            Event::Grade(change) => self.record.grades.push(*change),
             Event::Bridged(_) => self.record.bridged += 1,
             Event::Peer(UrEvent::Established(identity)) => {
                 self.record.events.push((now, format!("connected to software {}", identity.software)));
@@ -135,8 +135,9 @@ impl Scenario {
 
     fn go_on(&mut self, sight: View, pauses: &dyn Fn() -> Pauses, effects: &mut Vec<Effect>) {
         let (now, allowance) = (sight.now, self.allowance);
-        let paused = move |at, reason| Bounds::paused(&pauses(), &allowance, at, reason);
-        while let Some(ask) = self.script.next(sight, &paused) {
+        loop {
+            let paused = |at, reason| Bounds::paused(&pauses(), &allowance, at, reason, self.record.fall_before(at));
+            let Some(ask) = self.script.next(sight, &paused) else { break };
             match ask {
                 Ask::Engine(input) => {
                     let word = match input {

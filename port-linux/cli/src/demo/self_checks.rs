@@ -1,6 +1,7 @@
 //! The demo's self-checks: pure functions of a run's record, its scenario and the bounds in force.
 
 use outrigger_core::engine::ur::UrConfig;
+use outrigger_core::link::{GradeChange, Metric};
 use outrigger_core::mode::Mode;
 use outrigger_core::robot::Reason;
 use outrigger_sim::controller::Options;
@@ -110,8 +111,16 @@ impl Bounds<'_> {
 
     /// Returns the length of the pause of this machine that explains why commanding ended at `at` for `reason`:
     /// directly before that, and longer than half of the limit in force. Pauses longer than a tenth of the limit are
-    /// added up. `None` if no pause explains it.
-    pub(super) fn paused(pauses: &Pauses, allowance: &Allowance, at: Instant, reason: Reason) -> Option<Duration> {
+    /// added up. Commanding ends some time after `fell`, the link's fall to a grade that is too low: that is explained
+    /// by pauses directly before the fall, also by ones that cause more than half of the permitted value of the figure
+    /// that lowered the grade. `None` if no pause explains it.
+    pub(super) fn paused(
+        pauses: &Pauses,
+        allowance: &Allowance,
+        at: Instant,
+        reason: Reason,
+        fell: Option<GradeChange>,
+    ) -> Option<Duration> {
         let limit = match reason {
             Reason::LocalStall | Reason::StateStale | Reason::StatesMissed | Reason::GradeLow | Reason::NotAtRest => {
                 allowance.stale_after()
@@ -119,12 +128,20 @@ impl Bounds<'_> {
             Reason::SourceStale => allowance.source_age(),
             _ => return None,
         };
+        let fell = fell.filter(|_| reason == Reason::GradeLow);
+        let at = fell.map_or(at, |fell| fell.at);
         let before = |span: Duration| Instant::from_micros(at.as_micros().saturating_sub(span.as_micros()));
         // A pause is recorded when it is over, by threads that were paused as well.
         let (from, until) = (before(limit.times(2)), at + limit.percent(50));
         let longest = pauses.longest(from, until);
         let together = pauses.covered(before(limit.percent(150)), until, limit.percent(10));
-        (longest.max(together) > limit.percent(50)).then_some(longest.max(together))
+        let grade = allowance.config().link.stream(period()).limits.bad;
+        let lowered = match fell.map(|fell| fell.cause.metric) {
+            Some(Metric::Jitter) => pauses.jitter(at, period()) > grade.jitter.percent(50),
+            Some(Metric::Misses) => longest > period().times(grade.misses.into()).percent(50),
+            _ => false,
+        };
+        (longest.max(together) > limit.percent(50) || lowered).then_some(longest.max(together))
     }
 }
 

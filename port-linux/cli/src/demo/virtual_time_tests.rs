@@ -8,6 +8,7 @@ use clap::ValueEnum as _;
 use outrigger_core::engine::ur::UrEngine;
 use outrigger_core::engine::{Input, LinkId, Output};
 use outrigger_core::law::Standoff;
+use outrigger_core::robot::Reason;
 use outrigger_sim::controller::{Action, Conn, Controller, Options};
 use outrigger_sim::port::Port;
 use outrigger_sim::simulated_workpiece::{DistanceSensor, Surface};
@@ -31,6 +32,9 @@ use outrigger::vendor::ur::Windows;
 const LONGEST: Duration = Duration::from_secs(200);
 const READING_EVERY: Duration = Duration::from_millis(2);
 
+/// The time that a slow machine needs for a cycle of the simulated controller that is overdue.
+const CATCHING_UP: Duration = Duration::from_micros(400);
+
 /// A machine that pauses programs, for tests: a function that returns which of session and controller is paused at a
 /// time, and until when.
 type Machine = fn(Instant) -> Held;
@@ -42,6 +46,8 @@ struct Held {
     /// The time until which the simulated controller does not run; it then catches up at once. `None` if it is not
     /// paused.
     controller: Option<Instant>,
+    /// `true` if the controller needs [`CATCHING_UP`] for each cycle that it catches up after a pause.
+    catches_up_slowly: bool,
     /// `true` if the threads that measure pauses notice this pause.
     noticed: bool,
 }
@@ -152,7 +158,12 @@ impl Rig<'_> {
                 }
             }
             if self.now >= controller_until {
-                self.controller.advance_to(SimTime::from_micros(self.now.as_micros()));
+                let (now, cycle) = (self.now.as_micros(), self.controller.next_event().as_micros());
+                let overdue = held.catches_up_slowly && cycle + CATCHING_UP.as_micros() < now;
+                self.controller.advance_to(SimTime::from_micros(if overdue { cycle } else { now }));
+                if overdue {
+                    controller_until = self.now + CATCHING_UP;
+                }
                 let course = self.controller.take_course();
                 self.story.record.truths.extend(course.iter().filter_map(|moment| truth(&self.surface, moment)));
             }
@@ -279,6 +290,25 @@ fn a_measured_pause_beyond_the_limits_is_counted_and_the_arm_re_armed() {
     let counted: Vec<_> = told.checks().into_iter().filter(|check| check.verdict == Verdict::Counted).collect();
     assert_eq!(counted.len(), 1);
     assert!(counted[0].detail.starts_with(&format!("{stops} of at most 3: ")), "{}", counted[0].detail);
+}
+
+/// Pauses the controller for 3.8 ms in every 6 ms, for a tenth of a second of every 9 s. It catches up slowly.
+fn slow_by(now: Instant, noticed: bool) -> Held {
+    let micros = now.as_micros();
+    let until = Instant::from_micros(micros / 6_000 * 6_000 + 3_800);
+    let held = micros >= 9_000_000 && micros % 9_000_000 < 100_000 && now < until;
+    Held { controller: held.then_some(until), catches_up_slowly: true, noticed, ..Held::default() }
+}
+
+#[test]
+fn short_pauses_that_lower_the_grade_are_counted_if_they_were_measured() {
+    let machines: [(Machine, &[&str]); 2] =
+        [(|now| slow_by(now, true), &[]), (|now| slow_by(now, false), &["no-other-fallback"])];
+    for (machine, failed) in machines {
+        let told = tell(50, MACHINES[0], None, machine);
+        assert!(told.script.stops.iter().any(|stop| stop.reason == Reason::GradeLow), "{:?}", told.script.stops);
+        assert_eq!(told.failed(), failed, "{:#?}", told.checks());
+    }
 }
 
 #[test]
