@@ -3,9 +3,11 @@
 //! Usage: `outrigger-ros2-client-judge DOMAIN enhanced|cyclone [sleeps]`, or `outrigger-ros2-client-judge DOMAIN
 //! hears SECONDS`. With `sleeps` it checks whether this program finds the node again after a stop (module `sleeps`).
 //! With `hears` it waits for at most SECONDS for the first joint state. It prints its results, one per line, and
-//! exits with 1 if the node does not answer as it should.
+//! exits with 1 if the node does not answer as it should. `outrigger-ros2-client-judge joints|read TASK` is a script of
+//! the Python package's table of clients (module `works_with`).
 
 mod sleeps;
+mod works_with;
 
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
@@ -14,7 +16,7 @@ use ros2_client::action::{ActionClient, ActionClientQosPolicies, GoalStatusEnum}
 use ros2_client::qos::{History, QosProfile};
 use ros2_client::{
     ActionTypeName, Client, Context, ContextOptions, Message, MessageTypeName, Name, Node, NodeName, NodeOptions,
-    ServiceMapping, ServiceTypeName,
+    ServiceMapping, ServiceTypeName, Subscription,
 };
 use serde::{Deserialize, Serialize};
 
@@ -163,8 +165,8 @@ fn qos() -> QosProfile {
     QosProfile::publisher_default().history(History::KeepLast { depth: 10 })
 }
 
-fn moves(action: &ActionClient<Goal, Outcome, Feedback>) -> Result<(), String> {
-    let point = Point { positions: THERE.to_vec(), time_from_start: Span { sec: 2, nanosec: 0 }, ..Point::default() };
+fn moves(action: &ActionClient<Goal, Outcome, Feedback>, there: &[f64; 6]) -> Result<(), String> {
+    let point = Point { positions: there.to_vec(), time_from_start: Span { sec: 2, nanosec: 0 }, ..Point::default() };
     let joint_names = JOINTS.map(str::to_owned).to_vec();
     let trajectory = Trajectory { joint_names, points: vec![point], ..Trajectory::default() };
     let goal = Goal { trajectory, ..Goal::default() };
@@ -183,30 +185,39 @@ fn moves(action: &ActionClient<Goal, Outcome, Feedback>) -> Result<(), String> {
     }
 }
 
-/// Receives joint states with default settings. Prints the time until the first state, and the number in the 2 s
-/// after it.
-fn hears(domain: u16, patience: Duration) -> Result<(), String> {
-    let failed = |what: &'static str| move |error: &dyn std::fmt::Debug| format!("{what}: {error:?}");
-    let begin = Instant::now();
+/// Returns a node in this domain.
+fn node_in(domain: u16) -> Result<Node, String> {
     let options = ContextOptions::new().domain_id(domain);
-    let context = Context::with_options(options).map_err(|error| failed("context")(&error))?;
-    let name = NodeName::new("/", "judge").map_err(|error| failed("name")(&error))?;
-    let mut node = context.new_node(name, NodeOptions::new()).map_err(|error| failed("node")(&error))?;
+    let context = Context::with_options(options).map_err(|error| format!("context: {error:?}"))?;
+    let name = NodeName::new("/", "judge").map_err(|error| format!("name: {error:?}"))?;
+    context.new_node(name, NodeOptions::new()).map_err(|error| format!("node: {error:?}"))
+}
+
+/// Returns a subscription to the joint states with default settings.
+fn joint_states(node: &mut Node) -> Result<Subscription<JointState>, String> {
+    let failed = |what: &'static str| move |error: &dyn std::fmt::Debug| format!("{what}: {error:?}");
     let name = Name::new("/", "joint_states").map_err(|error| failed("topic")(&error))?;
     let kind = MessageTypeName::new("sensor_msgs", "JointState");
     let topic =
         node.create_topic(&name, kind, &QosProfile::subscription_default()).map_err(|error| failed("topic")(&error))?;
-    let states = node.create_subscription::<JointState>(&topic, None).map_err(|error| failed("reader")(&error))?;
-    let take = || match states.take() {
-        Ok(Some((state, _))) => Some(state),
-        _ => None,
-    };
-    let first = until(patience, take).ok_or("no joint state came")?;
+    node.create_subscription(&topic, None).map_err(|error| failed("reader")(&error))
+}
+
+fn take(states: &Subscription<JointState>) -> Option<JointState> {
+    states.take().ok().flatten().map(|(state, _)| state)
+}
+
+/// Receives joint states. Prints the time until the first state, and the number in the 2 s after it.
+fn hears(domain: u16, patience: Duration) -> Result<(), String> {
+    let begin = Instant::now();
+    let mut node = node_in(domain)?;
+    let states = joint_states(&mut node)?;
+    let first = until(patience, || take(&states)).ok_or("no joint state came")?;
     println!("met: {:.3}", begin.elapsed().as_secs_f64());
     println!("joints: {}", first.name.len());
     let (mut count, end) = (1, Instant::now() + Duration::from_secs(2));
     while Instant::now() < end {
-        match take() {
+        match take(&states) {
             Some(_) => count += 1,
             None => std::thread::sleep(Duration::from_millis(1)),
         }
@@ -220,19 +231,11 @@ fn version_of(node: &mut Node, mapping: ServiceMapping) -> Result<Client<Nothing
     service(node, mapping, name, ["ur_msgs", "GetRobotSoftwareVersion"])
 }
 
-fn judge(domain: u16, mapping: ServiceMapping, sleeps: bool) -> Result<(), String> {
+/// Requests that the arm is commanded until it is, and moves it to these joint angles \[rad\].
+fn commands(node: &mut Node, mapping: ServiceMapping, there: &[f64; 6]) -> Result<(), String> {
     let failed = |what: &'static str| move |error: &dyn std::fmt::Debug| format!("{what}: {error:?}");
-    let options = ContextOptions::new().domain_id(domain);
-    let context = Context::with_options(options).map_err(|error| failed("context")(&error))?;
-    let name = NodeName::new("/", "judge").map_err(|error| failed("name")(&error))?;
-    let mut node = context.new_node(name, NodeOptions::new()).map_err(|error| failed("node")(&error))?;
-
-    let version = version_of(&mut node, mapping)?;
-    if sleeps {
-        return sleeps::judge(&version);
-    }
     let request: Client<Nothing, Triggered> =
-        service(&mut node, mapping, ["/outrigger", "request"], ["std_srvs", "Trigger"])?;
+        service(node, mapping, ["/outrigger", "request"], ["std_srvs", "Trigger"])?;
     let name = Name::new("/scaled_joint_trajectory_controller", "follow_joint_trajectory");
     let name = name.map_err(|error| failed("name of the action")(&error))?;
     let kind = ActionTypeName::new("control_msgs", "FollowJointTrajectory");
@@ -246,8 +249,6 @@ fn judge(domain: u16, mapping: ServiceMapping, sleeps: bool) -> Result<(), Strin
     let action =
         node.create_action_client(mapping, &name, &kind, policies).map_err(|error| failed("action")(&error))?;
 
-    let Version { major, minor, bugfix, build } = call(&version).map_err(|why| format!("version: {why}"))?;
-    println!("software: {major} {minor} {bugfix} {build}");
     let end = Instant::now() + FOUND;
     loop {
         let Triggered { success, message } = call(&request).map_err(|why| format!("request: {why}"))?;
@@ -261,7 +262,18 @@ fn judge(domain: u16, mapping: ServiceMapping, sleeps: bool) -> Result<(), Strin
     }
     // By then the program on the controller accepts motion.
     std::thread::sleep(Duration::from_secs(3));
-    moves(&action)?;
+    moves(&action, there)
+}
+
+fn judge(domain: u16, mapping: ServiceMapping, sleeps: bool) -> Result<(), String> {
+    let mut node = node_in(domain)?;
+    let version = version_of(&mut node, mapping)?;
+    if sleeps {
+        return sleeps::judge(&version);
+    }
+    let Version { major, minor, bugfix, build } = call(&version).map_err(|why| format!("version: {why}"))?;
+    println!("software: {major} {minor} {bugfix} {build}");
+    commands(&mut node, mapping, &THERE)?;
     println!("there: {}", THERE.map(|q| q.to_string()).join(" "));
     Ok(())
 }
@@ -269,6 +281,18 @@ fn judge(domain: u16, mapping: ServiceMapping, sleeps: bool) -> Result<(), Strin
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    if let [script @ ("joints" | "read"), task] = words[..] {
+        return match works_with::run(script, task) {
+            Ok(answer) => {
+                println!("{answer}");
+                ExitCode::SUCCESS
+            }
+            Err(why) => {
+                eprintln!("{why}");
+                ExitCode::FAILURE
+            }
+        };
+    }
     let mapping = |word| match word {
         "enhanced" => Some(ServiceMapping::Enhanced),
         "cyclone" => Some(ServiceMapping::Cyclone),
@@ -282,7 +306,9 @@ fn main() -> ExitCode {
         _ => None,
     });
     let Some(judged) = judged else {
-        eprintln!("usage: outrigger-ros2-client-judge DOMAIN enhanced|cyclone [sleeps], or DOMAIN hears SECONDS");
+        eprintln!(
+            "usage: outrigger-ros2-client-judge DOMAIN enhanced|cyclone [sleeps], or DOMAIN hears SECONDS, or joints|read TASK"
+        );
         return ExitCode::from(2);
     };
     match judged {
