@@ -1,6 +1,7 @@
 """The table of clients: complete and explained, as committed, and the judge of it passes and fails what it should."""
 
 import pathlib
+import re
 import sys
 
 import pytest
@@ -21,6 +22,16 @@ def test_every_script_of_every_client_has_an_outcome_and_every_failure_a_reason(
     cells = {(client.name, script, software) for client in CLIENTS for script in client.does for software in SOFTWARE}
     assert set(outcomes) == cells
     assert problems(outcomes) == []
+
+
+def test_a_crate_is_pinned_to_the_version_that_the_page_names():
+    crates = [client for client in CLIENTS if client.cargo]
+    assert crates
+    for client in crates:
+        name, version = client.version.split("==")
+        pin = re.compile(rf'^{name} = .*"={re.escape(version)}"', re.MULTILINE)
+        assert pin.search((client.cargo / "Cargo.toml").read_text(encoding="utf-8")), client.version
+        assert f'name = "{name}"\nversion = "{version}"\n' in (client.cargo / "Cargo.lock").read_text(encoding="utf-8")
 
 
 def test_the_page_is_made_of_the_outcomes():

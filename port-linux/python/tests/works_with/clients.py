@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import pathlib
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
+
+HERE = pathlib.Path(__file__).resolve().parent
 
 #: One of each protocol generation.
 SOFTWARE = ("1.8", "3.2", "3.15", "5.4", "5.15", "5.25", "10.11")
@@ -18,12 +21,18 @@ SCRIPTS = {
 
 @dataclass(frozen=True)
 class Client:
-    """A client, the packages of its environment, and its script in the folder `scripts`."""
+    """A client, the packages of its environment, and its script in the folder `scripts`.
+
+    The script of a crate is a program: `script` is its name, and `cargo` the folder of its package. A client of ROS 2
+    speaks with a node beside the controller.
+    """
 
     name: str
     packages: tuple[str, ...]
     script: str
     does: tuple[str, ...] = ("joints", "line", "speed", "read")
+    cargo: pathlib.Path | None = None
+    ros2: bool = False
 
     @property
     def version(self) -> str:
@@ -48,6 +57,16 @@ CLIENTS = (
     Client("ur-tcp-rtde", ("UR-TCP-RTDE==0.0.1", "numpy==2.4.6"), "with_ur_tcp_rtde.py"),
     Client(
         "universal-robots-clients", ("universal-robots-clients==0.4.0", "ur_rtde==1.6.5"), "with_clients.py", ("read",)
+    ),
+    Client("rur", ("rur==0.1.0",), "outrigger-works-with-rur", cargo=HERE / "rur"),
+    Client("cyclonedds", ("cyclonedds==11.0.1",), "with_cyclonedds.py", ("joints", "speed", "read"), ros2=True),
+    Client(
+        "ros2-client",
+        ("ros2-client==0.12.1",),
+        "outrigger-ros2-client-judge",
+        ("joints", "read"),
+        cargo=HERE.parents[3] / "tests/system/ros2/client",
+        ros2=True,
     ),
 )
 
@@ -74,6 +93,7 @@ REASONS = (
     ("urx", "joints", "3.15,5.*,10.*", "takes every robot after 3.2 for stopped, and raises; *send* does not look"),
     ("urx", "line", "3.15,5.*,10.*", "takes every robot after 3.2 for stopped, and raises; *send* does not look"),
     ("urpy", "read", "*", "its package lacks its own file `configuration.xml`"),
+    ("rur", "read", "*", "only reads lines of text: `read_line` panics at a packet, which is not UTF-8"),
     ("ur-tcp-rtde", "speed", OLD, "sends no stop; after `speedj` the arm of this software keeps its speed"),
 )
 

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import subprocess
+import sys
 import tempfile
 import threading
 import time
 
 import numpy as np
 
+from node import node
 from outrigger_robot import sim
 
 PORT_BASE = 29999
@@ -81,8 +84,11 @@ def run(words: list[str]) -> subprocess.CompletedProcess[str]:
         return subprocess.run(words, cwd=folder, capture_output=True, text=True, timeout=LONGEST)
 
 
-def verdict(words: list[str], script: str, software: str) -> str:
-    """Runs a script of a client opposite a fresh controller. Returns why it failed, or nothing."""
+def verdict(words: list[str], script: str, software: str, ros2: str | None = None) -> str:
+    """Runs a script of a client opposite a fresh controller. Returns why it failed, or nothing.
+
+    With `ros2`, an `outrigger` that has this command, a node runs beside the controller.
+    """
     with sim.ur(software, q=HOME, port_base=PORT_BASE) as simulator:
         begin = simulator.pose
         task = {
@@ -94,7 +100,11 @@ def verdict(words: list[str], script: str, software: str) -> str:
         witness = Witness(simulator)
         witness.start()
         try:
-            done = run([*words, script, json.dumps(task)])
+            beside = node(ros2, simulator.host, software) if ros2 else contextlib.nullcontext()
+            with beside as log:
+                done = run([*words, script, json.dumps(task)])
+                if log and done.returncode != 0:
+                    print(log.read_text(encoding="utf-8")[-4000:], file=sys.stderr)
         except subprocess.TimeoutExpired:
             return f"does not end within {LONGEST:.0f} s"
         finally:

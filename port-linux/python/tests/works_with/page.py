@@ -14,10 +14,12 @@ Outcomes = dict[tuple[str, str, str], str]
 INTRODUCTION = """\
 # Works with
 
-Written by `tests/works_with/run.py`: scripts with clients of other people, unmodified from PyPI, on a simulated
-controller of each software. A script passes if the true joints, or the tool, of the simulated arm are where it was to
+Written by `tests/works_with/run.py`: scripts with clients of other people, unmodified from PyPI and crates.io, on a
+simulated controller of each software. A script passes if the true joints, or the tool, of the simulated arm are where it was to
 go; *read* passes if the client's joint angles are the true ones. Each ran in a process of its own, beside a controller
-of its own.
+of its own. `cyclonedds` and `ros2-client` speak with the ROS 2 node of `outrigger ros2` beside the controller.
+
+No client of RTDE was found on crates.io. The crate `ur-script` 0.2.0 only has poses, and sends nothing.
 
 The clients' own test suites and examples, and those of UR's client library and UR's RTDE client, which PyPI does not
 have, are another table: [what the judges say](../../tests/judges/results.md).
