@@ -4,6 +4,10 @@
 //! [`EXPERT`] lists them by the name without `expert`, which is where files of earlier releases have them. [`placed`]
 //! converts such a name to the one in current files.
 
+use std::collections::HashSet;
+use std::iter::successors;
+use std::sync::LazyLock;
+
 /// A configuration key that is in the table `expert` of its section, with the damage that a wrong value can do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ExpertKey {
@@ -47,12 +51,16 @@ pub fn placed(name: &str) -> String {
 
 /// Returns `true` for an expert key, and for a table of expert keys such as `session.grade`.
 pub(crate) fn is_expert(name: &str) -> bool {
-    let below =
-        |key: &ExpertKey| key.name.strip_prefix(name).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'));
     // A table of the document or of an array contains a table `expert`, and is itself in none.
     let parent = name.rsplit_once('.').filter(|_| !name.ends_with("[]"));
-    parent.is_some_and(|(parent, _)| EXPERT.iter().any(below) || is_expert(parent))
+    parent.is_some_and(|(parent, _)| NAMES.contains(name) || is_expert(parent))
 }
+
+/// The names of all expert keys, and of the tables that contain them.
+static NAMES: LazyLock<HashSet<&'static str>> = LazyLock::new(|| {
+    let with_tables = |key: &ExpertKey| successors(Some(key.name), |name| Some(name.rsplit_once('.')?.0));
+    EXPERT.iter().flat_map(with_tables).collect()
+});
 
 const fn expert(name: &'static str, breaks: &'static str) -> ExpertKey {
     ExpertKey { name, breaks }
