@@ -15,7 +15,7 @@ use std::time::{Duration, Instant};
 
 use outrigger::core::mode::Mode;
 use outrigger::requests::{Decided, RequestKind, Status};
-use outrigger::{Failure, Reason};
+use outrigger::{Failure, Reason, States};
 use pyo3::exceptions::PyTimeoutError;
 use pyo3::prelude::*;
 
@@ -216,6 +216,18 @@ impl<const N: usize> Connection<N> {
     pub(crate) fn with<T>(&self, act: impl FnOnce(&Session<N>) -> T) -> PyResult<T> {
         let session = self.here()?.clone();
         session.map(|session| act(&session)).ok_or_else(|| ConnectionFailed::new_err("the robot is closed"))
+    }
+
+    /// Returns the states of the present session and its number. `None` if the robot is closed, or if its session has
+    /// ended and none replaces it.
+    pub(crate) fn states(&self) -> PyResult<Option<(States<N>, u32)>> {
+        let session = self.here()?.clone();
+        Ok(session.and_then(|session| Some((session.states()?, session.number()))))
+    }
+
+    /// Returns whether a call replaces the session.
+    pub(crate) fn is_replacing(&self) -> bool {
+        self.replacing.load(Ordering::SeqCst)
     }
 
     /// Returns the number of stops that were requested so far.

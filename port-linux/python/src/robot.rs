@@ -17,7 +17,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
 
 use crate::connection::{Connection, Turn, rejected};
-use crate::error::{ConnectionFailed, Stop, of_failure};
+use crate::error::{Stop, of_failure};
 use crate::guide::{Guide, Limits, force_mode};
 use crate::motion::{How, move_request, trajectory};
 use crate::process_bound::ProcessBound;
@@ -25,7 +25,7 @@ use crate::run::{Run, configuration, faulty, limiting};
 use crate::services;
 use crate::session::{Recordings, Report, Session};
 use crate::state::State;
-use crate::states::States;
+use crate::states::{Following, States};
 use crate::stream::{Kind, Stream};
 use crate::vendor::{Of, each};
 
@@ -50,10 +50,10 @@ impl Robot {
         each!(&self.arm, arm => arm.with(Session::status))
     }
 
-    /// Returns the connection to a robot of Universal Robots; for another one the error names what it lacks.
+    /// Returns the open connection to a robot of Universal Robots; for another one the error names what it lacks.
     fn of_ur(&self, py: Python<'_>, what: &str) -> PyResult<&Arc<Connection<6>>> {
         match &self.arm {
-            Of::Ur(arm) => Ok(arm),
+            Of::Ur(arm) => arm.with(|_| arm),
             Of::Krc(_) => Err(rejected(py, &format!("a KUKA LWR has no {what}"), None)),
         }
     }
@@ -139,13 +139,12 @@ impl Robot {
         })
     }
 
-    /// Returns an iterator over the states at the robot's rate, from now on. At most 64 wait for a slow reader. It ends when
-    /// run() begins or ends, which connect again, and with close().
+    /// Returns an iterator over the states at the robot's rate, from now on. At most 64 wait for a slow reader. It goes on
+    /// when run() begins or ends, which connect again, and ends with close() and with the session.
     fn states(&self) -> PyResult<States> {
-        let none = || ConnectionFailed::new_err("there is no session");
         Ok(States(match &self.arm {
-            Of::Ur(arm) => Of::Ur(ProcessBound::new(arm.with(Session::states)?.ok_or_else(none)?)),
-            Of::Krc(arm) => Of::Krc(ProcessBound::new(arm.with(Session::states)?.ok_or_else(none)?)),
+            Of::Ur(arm) => Of::Ur(ProcessBound::new(Following::begin(Arc::clone(arm))?)),
+            Of::Krc(arm) => Of::Krc(ProcessBound::new(Following::begin(Arc::clone(arm))?)),
         }))
     }
 

@@ -289,6 +289,11 @@ impl<const N: usize> Session<N> {
         Ok(Self { running: Mutex::new(Some(running)), number, requests, _port: None })
     }
 
+    /// Returns the number of this session in this process.
+    pub(crate) const fn number(&self) -> u32 {
+        self.number
+    }
+
     /// Returns the newest state of the robot; `None` without a connection.
     pub(crate) fn state(&self) -> Option<State<N>> {
         self.running().as_ref()?.state()

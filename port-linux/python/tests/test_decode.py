@@ -257,3 +257,22 @@ def test_threads_share_an_iterator_and_a_fork_has_none(tmp_path):
             os._exit(3)
         os._exit(0)
     assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 3
+
+
+def test_segments_that_wait_for_earlier_ones_take_little_memory(tmp_path):
+    file, segments = tmp_path / "gaps.pcap", 200
+    # Every second segment is missing, at 8 connections: 96 MB would wait.
+    packets = [tcp(number=0, flags=SYN, client=51000 + client) for client in range(8)]
+    for n in range(segments):
+        packets += [tcp(bytes(60_000), 60_002 + n * 120_000, client=51000 + client) for client in range(8)]
+    file.write_bytes(pcap(packets))
+    program = """if True:
+        import resource, sys
+        from outrigger_robot import decode_file
+        peak = lambda: resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+        before = peak()
+        errors = [message["error"] for message in decode_file(sys.argv[1]) if "error" in message]
+        print(sum("missing" in error for error in errors), (peak() - before) // 1024)
+    """
+    missing, megabytes = map(int, subprocess.check_output([sys.executable, "-c", program, str(file)]).split())
+    assert missing == 8 * segments and megabytes < 48

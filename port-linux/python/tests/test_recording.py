@@ -94,6 +94,10 @@ def test_the_channels_of_a_run_are_tables_with_a_row_for_each_message(recording)
     assert recording.columns("/io", ["inputs"])["inputs"].shape[1] == 18
     assert recording.columns("modes")["safety_mode_name"][0] == "NORMAL"
     received = b"".join(recording.columns("raw/30003")["data"])
+    assert b"".join(recording.columns("raw/30003", ["data"])["data"]) == received
+    assert list(recording.columns("raw/30003", ["arrival_time"])) == ["arrival_time"]
+    with pytest.raises(KeyError, match="time"):
+        recording.columns("raw/30003", ["time"])
     assert len(received) > 10_000 and int.from_bytes(received[:4], "big") in (1108, 1116, 1140, 1220)
 
 

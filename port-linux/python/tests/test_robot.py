@@ -156,8 +156,22 @@ def test_a_closed_robot_says_so(ur):
     robot = Robot.ur(ur.address)
     robot.close()
     robot.close()
-    with pytest.raises(ConnectionFailed, match="closed"):
-        robot.move_to(HOME)
+    again = [
+        lambda: robot.move_to(HOME),
+        lambda: robot.dashboard("programState"),
+        lambda: robot.script("sec secondary():\n  textmsg(\"closed\")\nend\n"),
+        lambda: robot.set("digital-out.0=on"),
+        lambda: robot.freedrive(),
+        robot.states,
+        robot.stop,
+        robot.reset,
+        robot.why_stopped,
+        lambda: robot.state,
+        lambda: robot.mode,
+    ]
+    for call in again:
+        with pytest.raises(ConnectionFailed, match="closed"):
+            call()
 
 
 def in_python(program: str, *words: str) -> subprocess.Popen:

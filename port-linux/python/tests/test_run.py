@@ -155,3 +155,25 @@ def test_a_stop_waits_for_a_script_and_a_secondary_program_stops_nothing(ur, rob
     thread.join(10)
     with sim.ur() as other:
         assert other.program_runs is False
+
+
+def test_states_go_on_while_a_law_begins_and_ends(ur, robot):
+    states, times = robot.states(), []
+    over = threading.Event()
+
+    def read():
+        times.extend(state.time for state in states)
+        over.set()
+
+    reader = threading.Thread(target=read)
+    reader.start()
+    with robot.run(TURN):
+        until(lambda: np.abs(ur.qd).max() > 0.01)
+        during, read_so_far = robot.state.time, len(times)
+        until(lambda: len(times) > read_so_far + 200)
+    after = robot.state.time
+    until(lambda: times[-1] > after)
+    assert times == sorted(times) and any(during < moment < after for moment in times)
+    robot.close()
+    assert over.wait(2.0)
+    reader.join()

@@ -20,7 +20,7 @@ use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
 use pyo3::types::PyDict;
 
-use self::sink::{Batch, Item, Origin, Sink};
+use self::sink::{Item, Origin, Passed, Sink};
 use self::value::dict;
 use crate::connection::LOOK;
 use crate::error::recording_error;
@@ -61,7 +61,7 @@ pub(crate) struct Messages(ProcessBound<Incoming>);
 
 /// The batches of a thread that decodes, and the items of the one that is being taken.
 struct Incoming {
-    batches: Receiver<Result<Batch, Stopped>>,
+    batches: Receiver<Passed>,
     now: std::vec::IntoIter<Item>,
     is_over: bool,
 }
@@ -207,13 +207,19 @@ impl Incoming {
                 return Next::Over;
             }
             match self.batches.try_recv() {
-                Ok(Ok(batch)) => self.now = batch.into_iter(),
-                Ok(Err(stopped)) => {
+                Ok(Passed::Batch(batch)) => self.now = batch.into_iter(),
+                Ok(Passed::End(ended)) => {
                     self.is_over = true;
-                    return Next::Stopped(stopped);
+                    if let Err(stopped) = ended {
+                        return Next::Stopped(stopped);
+                    }
                 }
                 Err(TryRecvError::Empty) => return Next::Nothing,
-                Err(TryRecvError::Disconnected) => self.is_over = true,
+                Err(TryRecvError::Disconnected) => {
+                    self.is_over = true;
+                    let text = "a fault in the decoder ended it: please report it with this input".into();
+                    return Next::Stopped(Stopped { text, at: None });
+                }
             }
         }
     }

@@ -14,6 +14,12 @@ const BATCH: usize = 64;
 pub(super) type Item = Vec<(String, Node)>;
 pub(super) type Batch = Vec<Item>;
 
+/// What the decoding thread passes on. Without an end the thread has panicked.
+pub(super) enum Passed {
+    Batch(Batch),
+    End(Result<(), Stopped>),
+}
+
 /// The connection that a message came by, and when.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Origin {
@@ -43,12 +49,12 @@ impl Origin {
 
 /// The way of decoded messages to the program. It waits while the program is slow.
 pub(super) struct Sink {
-    sender: SyncSender<Result<Batch, Stopped>>,
+    sender: SyncSender<Passed>,
     batch: Batch,
 }
 
 impl Sink {
-    pub(super) const fn new(sender: SyncSender<Result<Batch, Stopped>>) -> Self {
+    pub(super) const fn new(sender: SyncSender<Passed>) -> Self {
         Self { sender, batch: vec![] }
     }
 
@@ -100,15 +106,13 @@ impl Sink {
 
     /// Sends what was taken. Returns `false` if the program needs no more.
     pub(super) fn flush(&mut self) -> bool {
-        self.batch.is_empty() || self.sender.send(Ok(std::mem::take(&mut self.batch))).is_ok()
+        self.batch.is_empty() || self.sender.send(Passed::Batch(std::mem::take(&mut self.batch))).is_ok()
     }
 
-    /// Sends the rest, and the error that ended it.
+    /// Sends the rest, and how it ended.
     pub(super) fn end(mut self, ended: Result<(), Stopped>) {
-        if self.flush()
-            && let Err(stopped) = ended
-        {
-            let _ = self.sender.send(Err(stopped));
+        if self.flush() {
+            let _ = self.sender.send(Passed::End(ended));
         }
     }
 }

@@ -17,6 +17,8 @@ use super::column::{Cell, Column, Data, cell};
 pub(super) const LARGEST_TABLE: u64 = 4 << 30;
 /// The name of the first column: the time at which a message arrived, since 1970 \[s\].
 const ARRIVAL: &str = "arrival_time";
+/// The name of the only column of a channel that is not decoded.
+const DATA: &str = "data";
 
 /// An error of a table that is built.
 #[derive(Debug)]
@@ -46,8 +48,12 @@ impl Table {
     pub(super) fn bytes(&mut self, time: f64, data: &[u8]) -> Result<(), Refusal> {
         self.charge(data.len().saturating_add(32))?;
         self.times.push(time);
+        if !self.wants(DATA) {
+            return Ok(());
+        }
         if self.columns.is_empty() {
-            self.columns.push(("data".into(), Column::of_bytes()));
+            self.names.insert(DATA.into(), 0);
+            self.columns.push((DATA.into(), Column::of_bytes()));
         }
         if let Some((_, column)) = self.columns.first_mut() {
             column.push(Cell::Bytes(data.to_vec()));

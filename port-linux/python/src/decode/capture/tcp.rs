@@ -3,6 +3,9 @@
 /// The largest number of segments that wait for an earlier one.
 const MOST_HELD: usize = 256;
 
+/// The largest number of bytes that wait for an earlier segment.
+const MOST_BYTES_HELD: usize = 1 << 20;
+
 /// A part of the bytes of a direction.
 pub(super) enum Piece<'a> {
     /// The connection begins; nothing before is missing.
@@ -19,6 +22,8 @@ pub(super) struct Direction {
     next: Option<u32>,
     /// Segments behind a gap, each with its sequence number.
     held: Vec<(u32, Vec<u8>)>,
+    /// The number of bytes in them.
+    bytes_held: usize,
 }
 
 impl Direction {
@@ -28,7 +33,7 @@ impl Direction {
             let number = number.wrapping_add(1);
             // A repeated first segment changes nothing.
             if self.next != Some(number) {
-                *self = Self { next: Some(number), held: vec![] };
+                *self = Self { next: Some(number), ..Self::default() };
                 take(Piece::Start);
             }
             number
@@ -41,7 +46,8 @@ impl Direction {
         let next = *self.next.get_or_insert(number);
         if ahead(number, next) > 0 {
             self.held.push((number, bytes.to_vec()));
-            if self.held.len() > MOST_HELD {
+            self.bytes_held += bytes.len();
+            while self.held.len() > MOST_HELD || self.bytes_held > MOST_BYTES_HELD {
                 self.skip(take);
             }
             return;
@@ -72,6 +78,7 @@ impl Direction {
             && let Some(index) = self.held.iter().position(|(number, _)| ahead(*number, next) <= 0)
         {
             let (number, bytes) = self.held.swap_remove(index);
+            self.bytes_held -= bytes.len();
             self.pass(number, &bytes, take);
         }
     }
