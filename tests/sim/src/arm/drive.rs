@@ -13,7 +13,8 @@ pub struct Drive {
     /// Time constant of the first-order lag with which a joint follows its target.
     pub lag: Duration,
     /// Relative error of the joint speed, per joint with a sign drawn from the seed: 0.005 is 0.5 %. The position
-    /// error that it causes during a velocity-controlled move stays; position-controlled moves correct it.
+    /// error that it causes during a velocity-controlled move stays; position-controlled moves correct it, also after
+    /// their end.
     pub velocity_error: f64,
 }
 
@@ -43,6 +44,8 @@ impl std::fmt::Display for Drive {
 
 /// Gain with which a drive corrects the joint's position error while a position is commanded \[1/s\].
 const POSITION_GAIN: f64 = 20.0;
+/// The distance \[rad\] and the speed \[rad/s\] below which a joint counts as being at rest at a position target.
+const REACHED: f64 = 1e-5;
 /// The speed below which a joint with a zero velocity target counts as being at rest \[rad/s\].
 const STANDING: f64 = 1e-7;
 
@@ -86,6 +89,13 @@ impl Motors {
                 self.qd[joint] = 0.0;
             }
             q[joint] += 0.5 * (before + self.qd[joint]) * dt;
+            if let Some(position) = hold
+                && asked[joint] == 0.0
+                && (position[joint] - q[joint]).abs() < REACHED
+                && self.qd[joint].abs() < REACHED
+            {
+                (q[joint], self.qd[joint]) = (position[joint], 0.0);
+            }
         }
     }
 

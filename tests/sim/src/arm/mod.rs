@@ -77,6 +77,8 @@ pub struct Arm {
     chain: Chain,
     speed_limits: [f64; 6],
     motors: Motors,
+    /// `true` while the drives correct towards the targets of a move with an end: during it, and at rest after it.
+    holds: bool,
     past: Past,
     route: Route,
     /// The factor on the speed at which the arm follows its [`Route`], 0 … 1. It decreases to 0 while a pause of the
@@ -125,6 +127,7 @@ impl Arm {
             chain: Chain::new(model.lengths).within(model.position_limits()),
             speed_limits: model.speed_limits(),
             motors: Motors::new(drive, dt, rng),
+            holds: false,
             past: Past::new(JOINT_HISTORY, q),
             route: Route::default(),
             pace: 1.0,
@@ -174,14 +177,16 @@ impl Arm {
         if matches!(exceeded, Some(Exceeded::Speed { .. })) {
             self.targets = before;
         }
-        let hold = match self.motion {
-            Motion::Servo { .. } | Motion::Route { .. } | Motion::Reach { .. } => Some(self.targets.q),
-            Motion::Rest
-            | Motion::Speed { .. }
-            | Motion::Stop { .. }
-            | Motion::Twist { .. }
-            | Motion::Torque { .. } => None,
+        // The end of a move is held until the arm is to move again.
+        self.holds = match self.motion {
+            Motion::Route { .. } => true,
+            Motion::Servo { .. } | Motion::Reach { .. } | Motion::Torque { .. } => false,
+            Motion::Rest | Motion::Speed { .. } | Motion::Stop { .. } | Motion::Twist { .. } => {
+                self.holds && self.targets.qd == [0.0; 6]
+            }
         };
+        let is_position = matches!(self.motion, Motion::Servo { .. } | Motion::Reach { .. });
+        let hold = (self.holds || is_position).then_some(self.targets.q);
         let Compliance::Force(mode) = self.compliance else {
             self.drive(self.targets.qd, hold);
             return exceeded;
@@ -298,6 +303,7 @@ impl Arm {
     pub fn hold(&mut self) {
         self.motors.block();
         self.offset = [0.0; 6];
+        self.holds = false;
         self.qd = [0.0; 6];
         self.past.push(self.q);
         self.still += self.dt;

@@ -3,6 +3,7 @@
 use outrigger_sim::controller::{Action, Options};
 use outrigger_sim::port::Port;
 use outrigger_sim::robot::Stop;
+use outrigger_wire::robot::SoftwareVersion;
 
 use crate::common::{Bench, ideal};
 
@@ -101,6 +102,27 @@ fn the_leading_axis_has_the_speed_and_all_arrive_together() {
     assert!((fastest - 0.5).abs() < 1e-6, "{fastest}");
     assert!(samples.iter().all(|sample| (sample.qd[1] + 0.5 * sample.qd[0]).abs() < 1e-6));
     assert!((moving(&samples) as f64 * 0.002 - 2.1).abs() < 0.005, "0.8/0.5 + 0.5/1.0: {}", moving(&samples));
+}
+
+#[test]
+fn a_move_ends_at_its_goal_although_the_drives_are_late_and_inexact() {
+    for (major, minor) in [(1, 8), (3, 15), (5, 15), (10, 12)] {
+        let mut bench = bench(Options::for_software(SoftwareVersion::new(major, minor)));
+        let goal = [0.5, -1.3, -1.7, -1.5, 1.4, 0.3];
+        for statements in [
+            format!(" movej({goal:?}, a=2.5, v=1.3)"),
+            // Nothing but rest is commanded afterwards.
+            format!(" movej({goal:?}, a=2.5, v=1.3)\n speedj([0,0,0,0,0,0], 2, 0.1)"),
+            format!(" movej({goal:?}, a=2.5, v=1.3)\n stopj(2)"),
+        ] {
+            follow(&mut bench, " speedj([0.5,0,0,0,0,0], 2, 0.5)\n stopj(2)");
+            follow(&mut bench, &statements);
+            bench.run(500);
+            let arm = bench.controller.truth();
+            assert!(arm.q.iter().zip(goal).all(|(q, goal)| (q - goal).abs() < 1e-4), "{major}.{minor}: {:?}", arm.q);
+            assert_eq!(arm.qd, [0.0; 6], "{major}.{minor}");
+        }
+    }
 }
 
 #[test]
