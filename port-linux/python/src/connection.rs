@@ -15,12 +15,14 @@ use std::time::{Duration, Instant};
 
 use outrigger::core::mode::Mode;
 use outrigger::requests::{Decided, RequestKind, Status};
+use outrigger::wire::dashboard::Request;
 use outrigger::{Failure, Reason, States};
 use pyo3::exceptions::PyTimeoutError;
 use pyo3::prelude::*;
 
 use crate::error::{ConnectionFailed, Rejected, Stopped, exception, of_failure};
 use crate::process_bound::ProcessBound;
+use crate::services;
 use crate::session::{Asked, Report, Session};
 
 /// The interval at which a waiting call looks for news and for Ctrl-C.
@@ -33,6 +35,9 @@ const DECIDE: Duration = Duration::from_secs(12);
 pub(crate) const REST: Duration = Duration::from_secs(10);
 /// The time for the replacement of a session by another call.
 const REPLACE: Duration = Duration::from_secs(60);
+/// The time for the arm to be at rest before a reset, and the interval of the attempts.
+const RESET: Duration = Duration::from_secs(2);
+const AGAIN: Duration = Duration::from_millis(50);
 /// The time for a script to end after a stop.
 const SCRIPT: Duration = Duration::from_secs(20);
 /// The measured speed of a joint below which an arm counts as being at rest [rad/s].
@@ -54,6 +59,8 @@ pub(crate) struct Connection<const N: usize> {
     busy: AtomicBool,
     /// True while a script is sent or waited for.
     pub(crate) script: AtomicBool,
+    /// True if a script was started that nobody has waited for, until a stop.
+    pub(crate) left_script: AtomicBool,
     /// True if the controller has executed a motion since commanding began. It then follows no stream.
     pub(crate) moved: AtomicBool,
     /// True while the session has the law of a run.
@@ -166,6 +173,7 @@ impl<const N: usize> Connection<N> {
             guides: AtomicU32::new(0),
             busy: AtomicBool::new(false),
             script: AtomicBool::new(false),
+            left_script: AtomicBool::new(false),
             moved: AtomicBool::new(false),
             runs_law: AtomicBool::new(false),
             closed: AtomicBool::new(false),
@@ -298,11 +306,19 @@ impl<const N: usize> Connection<N> {
         lock(&self.past).clone()
     }
 
-    /// Clears the reason of a stop, of this session and of those before it.
+    /// Clears the reason of a stop, of this session and of those before it. Waits for the arm to be at rest.
     pub(crate) fn reset(&self, py: Python<'_>) -> PyResult<()> {
-        let asked = self.with(|session| session.ask(RequestKind::Acknowledge))?;
-        let decided = self.decision(py, asked)?;
-        decided.done.map_err(|text| rejected(py, &text, decided.status.latch))?;
+        let until = Instant::now() + RESET;
+        loop {
+            let asked = self.with(|session| session.ask(RequestKind::Acknowledge))?;
+            let decided = self.decision(py, asked)?;
+            match decided.done {
+                Ok(()) => break,
+                Err(text) if Instant::now() > until => return Err(rejected(py, &text, decided.status.latch)),
+                Err(_) => py.detach(|| std::thread::sleep(AGAIN)),
+            }
+            py.check_signals()?;
+        }
         lock(&self.past).latch = None;
         Ok(())
     }
@@ -420,6 +436,17 @@ impl<const N: usize> Connection<N> {
         ended.and(rests).ok_or_else(|| PyTimeoutError::new_err("the arm moves after the script was to stop"))
     }
 
+    /// Stops the program on the controller if a script of this robot may still run there. Returns whether that was so.
+    fn stop_left_script(&self, py: Python<'_>) -> PyResult<bool> {
+        if !self.left_script.load(Ordering::SeqCst) {
+            return Ok(false);
+        }
+        let stopped = py.detach(|| services::dashboard(&self.name, Request::Stop, || false));
+        stopped.map_err(|failure| of_failure(&failure))?;
+        self.left_script.store(false, Ordering::SeqCst);
+        Ok(true)
+    }
+
     /// Stops the arm and waits until it is at rest.
     pub(crate) fn stop(&self, py: Python<'_>) -> PyResult<()> {
         // Counted before anything else, so that a call which began before commands nothing from now on.
@@ -429,8 +456,9 @@ impl<const N: usize> Connection<N> {
         drop(self.replacing(py)?);
         let before = self.with(Session::status)?.mode;
         self.with(Session::release)?;
+        let left = self.stop_left_script(py)?;
         self.rests(py)?;
-        if runs_script {
+        if runs_script || left {
             return self.script_rests(py);
         }
         let status = self.with(Session::status)?;
@@ -450,10 +478,16 @@ impl<const N: usize> Connection<N> {
         self.closed.store(true, Ordering::SeqCst);
         self.stops.fetch_add(1, Ordering::SeqCst);
         let _replacing = self.replacing(py)?;
+        let left = match self.stop_left_script(py) {
+            Ok(true) => self.script_rests(py),
+            Ok(false) => Ok(()),
+            Err(error) => Err(error),
+        };
         let session = self.here()?.take();
         let Some(session) = session else { return Ok(()) };
         let script = wait(py, SCRIPT, || (!self.script.load(Ordering::SeqCst)).then_some(()));
         py.detach(|| session.end()).map_err(|failure| of_failure(&failure))?;
+        left?;
         script.map(drop)
     }
 }

@@ -6,8 +6,8 @@ use std::time::{Duration, Instant};
 
 use outrigger::Reason;
 use outrigger::core::command::{ForceMode, ForceType, Guidance};
-use outrigger::core::mode::GuideLimits;
-use outrigger::requests::RequestKind;
+use outrigger::core::mode::{GuideLimits, Mode};
+use outrigger::requests::{RequestKind, Status};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
@@ -96,7 +96,7 @@ impl Guide {
 #[pymethods]
 impl Guide {
     /// Renews the mode. Without a renewal within `renew_within` it ends, and commanding with it, until reset(). Raises
-    /// Rejected or Stopped if it has ended.
+    /// Stopped if it has ended.
     fn renew(&self, py: Python<'_>) -> PyResult<()> {
         if self.closed.load(Ordering::SeqCst) {
             return Err(PyValueError::new_err("the mode has ended"));
@@ -104,10 +104,14 @@ impl Guide {
         self.check(py)?;
         let id = self.connection.with(|session| session.ask_as(|_, asker| RequestKind::Renew(asker)))?;
         let decided = self.connection.decision(py, id)?;
-        decided.done.map_err(|text| rejected(py, &text, decided.status.latch.or(decided.status.left)))
+        let Status { mode, latch, left, .. } = decided.status;
+        decided.done.map_err(|text| match mode {
+            Mode::Command => rejected(py, &text, latch.or(left)),
+            _ => self.connection.ended(py, "freedrive or force mode ended", &decided.status),
+        })
     }
 
-    /// Waits for `seconds`, and renews the mode meanwhile. Raises Rejected if it ends earlier.
+    /// Waits for `seconds`, and renews the mode meanwhile. Raises Stopped if it ends earlier.
     fn wait(&self, py: Python<'_>, seconds: f64) -> PyResult<()> {
         let time = Duration::try_from_secs_f64(seconds);
         let time = time.map_err(|_| PyValueError::new_err(format!("seconds: expected 0 or more, found {seconds}")))?;

@@ -19,7 +19,12 @@ pub(crate) struct How {
     pub(crate) acceleration: Option<f64>,
     pub(crate) duration: Option<f64>,
     pub(crate) degrees: bool,
+    /// The lowest limits of a joint [rad/s, rad/s²], which the defaults do not exceed.
+    pub(crate) most: (f32, f32),
 }
+
+/// The defaults of a motion of joints [rad/s, rad/s²].
+const USUAL: (f32, f32) = (0.5, 0.8);
 
 /// Returns one finite number per joint. The error names the argument.
 pub(crate) fn joints<const N: usize>(name: &str, numbers: &[f64]) -> PyResult<[f64; N]> {
@@ -93,6 +98,11 @@ pub(crate) fn move_request<const N: usize>(
     if duration.is_some_and(|duration| duration > MOTION_MOST) {
         return Err(bad(format!("duration: expected at most {MOTION_MOST} s")));
     }
+    let (speed, acceleration) = if duration.is_none() && !how.linear {
+        (speed.or(Some(USUAL.0.min(how.most.0))), acceleration.or(Some(USUAL.1.min(how.most.1))))
+    } else {
+        (speed, acceleration)
+    };
     let duration = duration.map(|duration| outrigger::Duration::from_micros((duration * 1e6) as u64));
     Ok(MoveRequest::new(target, speed, acceleration).lasting(duration))
 }

@@ -7,7 +7,7 @@ use std::sync::atomic::Ordering;
 use outrigger::Reason;
 use outrigger::config::{Configuration, KrcConfiguration};
 use outrigger::core::client::script::ScriptFile;
-use outrigger::core::command::Guidance;
+use outrigger::core::command::{Guidance, Limits as MotionLimits};
 use outrigger::core::mode::{Epoch, Mode};
 use outrigger::motion::requested_motion::MotionRequest;
 use outrigger::requests::{Decided, RequestKind, Setting, Status};
@@ -40,6 +40,14 @@ pub(crate) struct Robot {
     robot: toml::Table,
     /// True if the whole session is recorded.
     recorded: bool,
+    /// The lowest limits of a joint in motions [rad/s, rad/s²].
+    most: (f32, f32),
+}
+
+/// Returns the lowest limits of a joint: speed and acceleration.
+fn lowest<const N: usize>(limits: &MotionLimits<N>) -> (f32, f32) {
+    let least = |values: &[f32; N]| values.iter().copied().fold(f32::INFINITY, f32::min);
+    (least(&limits.velocity.0), least(&limits.acceleration.0))
 }
 
 /// The connection to an arm.
@@ -87,8 +95,9 @@ impl Robot {
         robot.insert("address".into(), address.into());
         let parsed = Configuration::parse(&limiting(robot.clone(), limits)?);
         let limits = parsed.map_err(|problems| of_failure(&faulty(&problems)))?.control.limits;
+        let most = lowest(&limits);
         let connection = Connection::open(py, address, move || Session::ur(&at, limits, &recordings))?;
-        Ok(Self { arm: Of::Ur(Arc::new(connection)), robot, recorded })
+        Ok(Self { arm: Of::Ur(Arc::new(connection)), robot, recorded, most })
     }
 
     /// Waits for the first measurement of the KRC of a KUKA LWR at the IP address `krc`. Its measurements arrive at
@@ -113,8 +122,9 @@ impl Robot {
         }
         let parsed = KrcConfiguration::parse(&limiting(robot.clone(), limits)?);
         let limits = parsed.map_err(|problems| of_failure(&faulty(&problems)))?.engine.limits;
+        let most = lowest(&limits);
         let connection = Connection::open(py, krc, move || Session::krc(&peer, &at, limits, &recordings))?;
-        Ok(Self { arm: Of::Krc(Arc::new(connection)), robot, recorded })
+        Ok(Self { arm: Of::Krc(Arc::new(connection)), robot, recorded, most })
     }
 
     /// The newest state of the robot; None while there is no connection.
@@ -151,9 +161,10 @@ impl Robot {
     /// Moves the arm to joint angles `q` [rad] or to the tool's `pose` (x, y, z [m], rotation vector [rad]), and
     /// returns when it is at rest there. With `degrees`, angles and rotation are in degrees.
     ///
-    /// `speed` and `acceleration` are of the fastest joint [rad/s, rad/s²; with `degrees`, deg/s, deg/s²], or of the tool
-    /// [m/s, m/s²] if `linear`. `duration` [s] replaces both for joint angles. Raises ValueError for arguments, Rejected
-    /// if nothing moved, and Stopped if the motion ended early. Ctrl-C in the main thread stops the arm.
+    /// `speed` and `acceleration` are of the joint with the longest way [rad/s, rad/s²; with `degrees`, deg/s, deg/s²], or
+    /// of the tool [m/s, m/s²] if `linear`; by default 0.5 and 0.8, or the limit if it is lower, and 0.1 and 0.5 if `linear`.
+    /// `duration` [s] replaces both for joint angles. Raises ValueError for arguments, Rejected if the motion is refused
+    /// and the arm has not moved, and Stopped if the motion ended early. Ctrl-C in the main thread stops the arm.
     #[pyo3(signature = (q = None, *, pose = None, linear = false, speed = None, acceleration = None, duration = None,
         degrees = false))]
     #[allow(clippy::too_many_arguments, reason = "keywords of Python")]
@@ -168,7 +179,7 @@ impl Robot {
         duration: Option<f64>,
         degrees: bool,
     ) -> PyResult<()> {
-        let how = How { linear, speed, acceleration, duration, degrees };
+        let how = How { linear, speed, acceleration, duration, degrees, most: self.most };
         let (q, pose) = (q.as_deref(), pose.as_deref());
         match &self.arm {
             Of::Ur(arm) => {
@@ -182,7 +193,7 @@ impl Robot {
         }
     }
 
-    /// Moves the arm through `positions` [rad], of shape (n, 6), each at its time in `times` [s], and returns when it is at
+    /// Moves the arm through `positions` [rad], of shape (n, 6), of a KUKA LWR (n, 7), each at its time in `times` [s], and returns when it is at
     /// rest at the last one. Without `velocities` [rad/s], of the same shape, the arm comes to rest at each. A first time
     /// of 0 demands that the arm is at the first position; a later one begins where it is. Raises what move_to raises.
     #[pyo3(signature = (times, positions, velocities = None))]
@@ -212,7 +223,7 @@ impl Robot {
         Stream::begin(py, &self.arm, Kind::Speeds, timeout)
     }
 
-    /// Starts a stream of joint positions [rad], as stream_speeds does. A position must be near the arm's.
+    /// Starts a stream of joint positions [rad], as stream_speeds does. A position must be within 0.2 rad of the arm's in each joint.
     #[pyo3(signature = (timeout = 0.04))]
     fn stream_positions(&self, py: Python<'_>, timeout: f64) -> PyResult<Stream> {
         Stream::begin(py, &self.arm, Kind::Positions, timeout)
@@ -296,8 +307,8 @@ impl Robot {
 
     /// Sends a URScript program to the controller, and returns when it runs, or with `wait` when it has ended. Raises
     /// Rejected while this session commands the arm: call stop() before; a `sec` program is sent all the same. Raises
-    /// ValueError if the controller does not start it, Stopped if it fails. stop() and Ctrl-C stop a program that is
-    /// waited for.
+    /// ValueError if the controller does not start it, Stopped if it fails. stop() and close() stop it, and so does Ctrl-C
+    /// while it is waited for.
     #[pyo3(signature = (text, wait = true))]
     fn script(&self, py: Python<'_>, text: &str, wait: bool) -> PyResult<()> {
         let arm = self.of_ur(py, "scripts")?;
@@ -320,6 +331,9 @@ impl Robot {
         };
         let sent = py.detach(|| services::script(arm.name(), &program, wait, permit.as_ref(), is_stopped));
         arm.script.store(false, Ordering::SeqCst);
+        if program.replaces() {
+            arm.left_script.store(!wait && sent.is_ok(), Ordering::SeqCst);
+        }
         match (raised, sent.map_err(|failure| of_failure(&failure))) {
             (Ok(()), sent) => sent,
             (Err(raised), sent) => {
@@ -350,12 +364,13 @@ impl Robot {
         answer.map_err(|failure| of_failure(&failure))
     }
 
-    /// Stops the arm and waits until it is at rest. The session stays open, and the next motion commands again.
+    /// Stops the arm and waits until it is at rest. The session stays open, and the next motion commands again. Of programs
+    /// on the controller it stops only those that script() has started.
     fn stop(&self, py: Python<'_>) -> PyResult<()> {
         each!(&self.arm, arm => arm.stop(py))
     }
 
-    /// Clears the reason of a stop, so that the arm can be commanded again. Raises Rejected while the arm moves.
+    /// Clears the reason of a stop, so that the arm can be commanded again. Raises Rejected if the arm is not at rest after 2 s.
     fn reset(&self, py: Python<'_>) -> PyResult<()> {
         each!(&self.arm, arm => arm.reset(py))
     }

@@ -37,6 +37,25 @@ def test_force_mode_that_is_not_renewed_ends(ur, robot):
     until(lambda: ur.at_rest)
 
 
+def test_force_mode_beyond_its_limit_ends_with_its_reason(ur, robot):
+    with pytest.raises(Stopped, match="force mode ended") as raised:
+        with robot.force([None, None, 20.0, None, None, None], deviation=0.02) as force:
+            force.wait(10.0)
+    assert raised.value.reason == "GuideLimit"
+    until(lambda: ur.at_rest)
+
+
+def test_a_protective_stop_is_reset_as_readme_says(ur):
+    with sim.ur(q=HOME, faults=["protective-stop@2s"]) as simulator, Robot.ur(simulator.address) as robot:
+        with pytest.raises(Stopped):
+            robot.move_to(HOME + [2.0, 0, 0, 0, 0, 0])
+        time.sleep(5.5)
+        robot.dashboard("unlock protective stop")
+        robot.reset()
+        robot.move_to(HOME)
+        assert np.allclose(simulator.q, HOME, atol=1e-3)
+
+
 def test_an_exception_in_freedrive_stops_the_arm(ur, robot):
     with pytest.raises(KeyError), robot.freedrive():
         raise KeyError("mine")
@@ -66,6 +85,20 @@ def test_a_script_moves_the_arm_and_returns_at_its_end(ur, robot):
     robot.script(f"def turn():\n  movej({goal.tolist()}, 1.4, 1.0)\nend\n")
     until(lambda: ur.at_rest)
     assert np.allclose(ur.q, goal, atol=1e-3)
+
+
+@pytest.mark.parametrize("end", ["stop", "close"])
+def test_a_script_that_nobody_waits_for_ends_with_the_stop(ur, robot, end):
+    robot.script("def turn():\n  while True:\n    speedj([0.3, 0, 0, 0, 0, 0], 1.0, 0.1)\n  end\nend\n", wait=False)
+    until(lambda: np.abs(ur.qd).max() > 0.1)
+    getattr(robot, end)()
+    assert np.abs(ur.qd).max() < 0.02 and not ur.program_runs
+    time.sleep(0.5)
+    assert ur.at_rest
+    if end == "stop":
+        # A program of the pendant goes on: nothing of this robot runs any more.
+        robot.stop()
+        robot.move_to(ur.q + [0.1, 0, 0, 0, 0, 0])
 
 
 def test_a_script_with_an_error_is_not_started(ur, robot):

@@ -61,7 +61,9 @@ def test_the_tool_follows_a_line_to_a_pose(ur, robot):
     goal = ur.pose
     goal[2] += 0.03
     robot.move_to(pose=goal, linear=True, speed=0.1)
-    assert np.allclose(ur.pose, goal, atol=1e-3)
+    assert np.allclose(ur.pose[:3], goal[:3], atol=1e-3)
+    # It is turned by half a turn: about the axis or about its opposite.
+    assert any(np.allclose(ur.pose[3:], turned, atol=1e-3) for turned in (goal[3:], -goal[3:]))
 
 
 def test_a_duration_is_kept(robot):
@@ -367,6 +369,9 @@ def test_limits_of_motions_are_those_that_were_given(ur):
     with Robot.ur(ur.address, limits={"velocity": 1.5, "acceleration": 3.0}) as robot:
         robot.move_to(BESIDE, speed=1.3, acceleration=2.5)
         assert np.allclose(ur.q, BESIDE, atol=1e-3)
+    with Robot.ur(ur.address, limits={"velocity": 0.3, "acceleration": 0.5}) as robot:
+        robot.move_to(HOME)
+        assert np.allclose(ur.q, HOME, atol=1e-3), "the defaults are no faster than the limits"
     with pytest.raises(ValueError, match="limits.velocity"):
         Robot.ur(ur.address, limits={"velocity": -1})
 

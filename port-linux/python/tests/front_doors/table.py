@@ -132,7 +132,7 @@ def page() -> str:
     parts = (
         ("On both sides", [row for row in table if row[0] and row[1]]),
         ("Only in Rust", [row for row in table if not row[1]]),
-        ("Only in Python", [row for row in table if not row[0]]),
+        ("Elsewhere in Rust", [row for row in table if not row[0]]),
     )
     for title, part in parts:
         text += ["", f"## {title}", ""]
