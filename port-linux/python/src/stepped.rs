@@ -92,7 +92,7 @@ impl SteppedUr {
         Ok(Self(Mutex::new(stepped)))
     }
 
-    /// Lets `seconds` of virtual time pass, at most 3600.
+    /// Advances virtual time by `seconds` [s], 0 to 3600.
     fn step(&self, py: Python<'_>, seconds: f64) -> PyResult<()> {
         if !(0.0..=LONGEST).contains(&seconds) {
             return Err(PyValueError::new_err(format!("seconds: expected 0 to {LONGEST}, found {seconds}")));
@@ -150,7 +150,7 @@ impl SteppedUr {
         self.lock().controller.program().0
     }
 
-    /// Returns what happened since the last call, as pairs of time [s] and text: clients, programs, their errors, and
+    /// Returns the events since the last call, as pairs of time [s] and text: clients, programs, their errors, and
     /// faults. At most 4096 are kept.
     fn events(&self) -> Vec<(f64, String)> {
         std::mem::take(&mut self.lock().events)

@@ -1,4 +1,4 @@
-"""What a simulated arm did in a test, as properties, and where the page about it is."""
+"""The properties of a simulated arm after a test, and the place of the page about it."""
 
 import hashlib
 import re

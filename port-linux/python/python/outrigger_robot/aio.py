@@ -75,7 +75,7 @@ def _awaitable(method: Callable[Concatenate[native.Robot, P], T]) -> Callable[Co
 
 
 class Context(Generic[S, T]):
-    """What a robot does until the end of an `async with` block."""
+    """A stream, guide or run, as an asynchronous context manager."""
 
     def __init__(self, robot: native.Robot, begin: Callable[[], S], wrap: Callable[[native.Robot, S], T]) -> None:
         self._robot, self._begin, self._wrap = robot, begin, wrap
@@ -112,7 +112,7 @@ class Run:
         self._robot, self._run = robot, run
 
     def sample(self, *values: float, sensor: Optional[str] = None) -> None:
-        """Passes a reading to the control loop, and returns at once."""
+        """Passes a reading to the control loop. The first readings wait for its decision to begin the motion."""
         self._run.sample(*values, sensor=sensor)
 
     async def wait(self, seconds: Optional[float] = None) -> None:
@@ -195,15 +195,15 @@ class Robot:
         return Context(self.robot, functools.partial(self.robot.stream_speeds, timeout), Stream)
 
     def stream_positions(self, timeout: float = 0.04) -> Context[native.Stream, Stream]:
-        """Starts a stream of joint positions."""
+        """Starts a stream of joint positions [rad]: `Robot.stream_positions` describes it."""
         return Context(self.robot, functools.partial(self.robot.stream_positions, timeout), Stream)
 
     def freedrive(self, **keywords: Any) -> Context[native.Guide, Guide]:
-        """Starts freedrive."""
+        """Starts freedrive: `Robot.freedrive` describes the limits."""
         return Context(self.robot, functools.partial(self.robot.freedrive, **keywords), Guide)
 
     def force(self, wrench: Any, **keywords: Any) -> Context[native.Guide, Guide]:
-        """Starts force mode."""
+        """Starts force mode: `Robot.force` describes the arguments."""
         return Context(self.robot, functools.partial(self.robot.force, wrench, **keywords), Guide)
 
     def run(self, law: dict[str, Any], sensor: Any = None, **keywords: Any) -> Context[native.Run, Run]:

@@ -153,7 +153,7 @@ class _Attachments:
 
 
 def _junit(config: pytest.Config) -> Optional[Any]:
-    """Returns what writes the JUnit file; None without such a file. pytest has no public interface for output in it."""
+    """Returns pytest's writer of the JUnit file; None without such a file. pytest has no public interface for output in it."""
     try:
         from _pytest.junitxml import xml_key
     except ImportError:

@@ -233,14 +233,14 @@ failure until no joint is faster than {REST} rad/s for good, its bound \\[ms\\],
 the motion continues, because nothing that commands it has failed. The last word is the mode of the session afterwards.
 
 A bound is the time until the arm brakes, the speed at the failure divided by {BRAKING:.0f} rad/s² (`limits.expert.braking`),
-and two cycles. The first is
+and two cycles. The time until it brakes is
 
 * for a stream of speeds whose loop is late its `timeout`, here {TIMEOUT} s;
 * for a law whose sensor is silent `max_age`, here {MAX_AGE} s, and two cycles;
 * for force mode that is not renewed `renew_within`, here {RENEW_WITHIN} s;
 * for everything else the {PROGRAM_TIMEOUT} s after which the program on the controller stops the arm.
 
-Of a stream of positions the last one, here {LEAD} rad ahead, is still approached. The arm brakes for it with
+The last position of a stream, here {LEAD} rad ahead, is still approached. The arm brakes for it with
 {CORRECTION:.0f} rad/s² (`law.expert.correction_deceleration`), and at the end in proportion to the error ({PROPORTIONAL:.0f} 1/s).
 
 Joints move at {SPEED} rad/s, the law approaches a surface, and force mode pushes in free air. `move_to` is in a thread,
