@@ -320,7 +320,10 @@ pub const EXPERT: &[ExpertKey] = &[
         "above that of the network's interrupts the loop waits for packets that it keeps from arriving",
     ),
     expert("host.lock_memory", "a limit on locked memory refuses the start"),
-    expert("host.busy_poll", "a processor is busy for this part of every cycle"),
+    expert(
+        "host.busy_poll",
+        "\"always\": a processor is busy all the time; \"off\": the loop answers later by the time that waking it takes",
+    ),
     expert("device.gateway", "a wrong one: robot or listener in another network is never reached"),
     expert("device.mac", "two devices with one address: both lose packets"),
     expert("device.telemetry_also", "each listener takes its share of the board's network"),

@@ -1,6 +1,6 @@
 //! The table `[host]`: scheduling and memory that a process requests from the operating system.
 
-use outrigger_core::settings;
+use outrigger_core::{settings, words};
 
 use crate::reader::Section;
 
@@ -14,8 +14,35 @@ settings! {
         pub lock_memory: bool = false,
         /// The number of the processor to which the thread of the control loop is bound. `None` binds it to none.
         pub cpu: Option<usize> [0 to 1023] = None,
-        /// Time before an expected state from which the loop polls its sockets without sleeping \[µs\].
-        pub busy_poll_micros at "busy_poll": Option<u32> [1 to 10000] = None,
+        /// When the control loop polls for the next state instead of sleeping: by default automatically in the real-time
+        /// scheduler, else never.
+        pub busy_poll: Option<BusyPoll> = None,
+    }
+}
+
+/// When a control loop polls for the next state of the robot instead of sleeping.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum BusyPoll {
+    /// Never.
+    #[default]
+    Off,
+    /// Shortly before each expected state, for at most 5 % of a processor. The loop sleeps where polling does not pay.
+    Automatic,
+    /// All the time while states arrive.
+    Always,
+}
+
+words!(BusyPoll { "off" = Off, "auto" = Automatic, "always" = Always });
+
+impl BusyPoll {
+    /// Returns a description for people; `None` if the loop never polls.
+    #[must_use]
+    pub const fn text(self) -> Option<&'static str> {
+        match self {
+            Self::Off => None,
+            Self::Automatic => Some("polls shortly before each state"),
+            Self::Always => Some("polls all the time"),
+        }
     }
 }
 
@@ -33,9 +60,7 @@ impl HostSettings {
         if let Some(cpu) = self.cpu {
             asked.push(format!("processor {cpu}"));
         }
-        if let Some(micros) = self.busy_poll_micros {
-            asked.push(format!("awake from {micros} µs before each state"));
-        }
+        asked.extend(self.busy_poll.and_then(BusyPoll::text).map(str::to_owned));
         if asked.is_empty() { "nothing".into() } else { asked.join(", ") }
     }
 
@@ -46,6 +71,7 @@ impl HostSettings {
             if host.fifo_priority.is_some() && !fifo {
                 section.complain("priority", "scheduling = \"fifo\" with it");
             }
+            host.busy_poll = host.busy_poll.or(fifo.then_some(BusyPoll::Automatic));
             host.fifo_priority = fifo.then(|| host.fifo_priority.unwrap_or(40));
         })
     }

@@ -42,7 +42,7 @@ pub use any_vendor::{AnyConfiguration, RunsOn, Vendor};
 pub use common_settings::{Control, RobotSettings};
 pub use device::{BoardInput, DeviceSettings, Pins, RequestPort};
 pub use expert::{EXPERT, ExpertKey, SetExpertKey, placed};
-pub use host::HostSettings;
+pub use host::{BusyPoll, HostSettings};
 pub use krc::{KrcBoard, KrcConfiguration};
 pub use krl_variables::VariableSettings;
 pub use outputs::{OutputsSettings, parse_outputs_by};

@@ -3,7 +3,7 @@
 
 use std::fmt;
 
-use outrigger_config::HostSettings;
+use outrigger_config::{BusyPoll, HostSettings};
 
 use crate::exit::Failure;
 use crate::host::os::{self, MOST_PROCESSORS, Scheduling};
@@ -14,7 +14,7 @@ pub struct InForce {
     scheduling: Option<Scheduling>,
     processors: Vec<usize>,
     locked_kib: Option<u64>,
-    busy_poll_micros: Option<u32>,
+    busy_poll: BusyPoll,
 }
 
 /// Applies the real-time settings (processor, locked memory, priority) to the calling thread. A setting that the system
@@ -48,7 +48,7 @@ pub fn apply(settings: &HostSettings) -> Result<InForce, Failure> {
             ));
         }
     }
-    Ok(InForce { busy_poll_micros: settings.busy_poll_micros, ..in_force() })
+    Ok(InForce { busy_poll: settings.busy_poll.unwrap_or_default(), ..in_force() })
 }
 
 /// The real-time priority of the thread of a control loop, of its simulator and of measurements of both, unless another
@@ -130,7 +130,7 @@ pub fn in_force() -> InForce {
         scheduling: os::scheduling().ok(),
         processors: os::processors(),
         locked_kib: locked_kib(),
-        busy_poll_micros: None,
+        busy_poll: BusyPoll::Off,
     }
 }
 
@@ -174,10 +174,10 @@ impl fmt::Display for InForce {
             Some(0) => f.write_str(", memory not locked")?,
             Some(kib) => write!(f, ", {kib} KiB locked")?,
         }
-        if let Some(micros) = self.busy_poll_micros {
-            write!(f, ", awake from {micros} µs before each state")?;
+        match self.busy_poll.text() {
+            Some(text) => write!(f, ", {text}"),
+            None => Ok(()),
         }
-        Ok(())
     }
 }
 

@@ -52,6 +52,9 @@ struct Turn {
     due: Option<StdInstant>,
     /// The interval in which the thread polls its sockets without sleeping.
     awake: Option<(StdInstant, StdInstant)>,
+    /// The time since which the thread polls in that interval; `None` while it sleeps.
+    polls_since: Option<StdInstant>,
+    polled: Polled,
     /// `true` if the thread's last sleep was skipped without a system call.
     skipped: bool,
     /// The number of times that the thread has polled its future.
@@ -63,6 +66,17 @@ struct Turn {
     joins: usize,
 }
 
+/// The polling of this thread since it was last asked for.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Polled {
+    /// The processor time that was spent on polling.
+    pub(crate) time: StdDuration,
+    /// The delay with which the thread began to poll, after the time at which it was to be awake.
+    pub(crate) overslept: StdDuration,
+    /// `true` if the thread was polling when the last event arrived.
+    pub(crate) caught: bool,
+}
+
 thread_local! {
     static TURN: RefCell<Turn> =
         const {
@@ -71,6 +85,8 @@ thread_local! {
                 ready: Vec::new(),
                 due: None,
                 awake: None,
+                polls_since: None,
+                polled: Polled { time: StdDuration::ZERO, overslept: StdDuration::ZERO, caught: false },
                 skipped: false,
                 number: 0,
                 woken: true,
@@ -158,6 +174,9 @@ impl Turn {
             let (timeout, over) = if rung { (Some(StdDuration::ZERO), true) } else { self.patience() };
             let woken = os::poll(&mut self.ready, timeout);
             bell.asleep.store(false, Ordering::SeqCst);
+            if over || !matches!(woken, Ok(0)) {
+                self.end_polling();
+            }
             match woken {
                 Ok(0) if !over => continue,
                 Ok(_) => {}
@@ -179,7 +198,7 @@ impl Turn {
 
     /// Returns the longest time of the next sleep (`None`: no limit), and `true` if the future is polled after it.
     /// `false` if the thread then waits on without sleeping, in the interval [`awake`](Self::awake).
-    fn patience(&self) -> (Option<StdDuration>, bool) {
+    fn patience(&mut self) -> (Option<StdDuration>, bool) {
         let first = match (self.due, self.awake) {
             (None, None) => return (None, true),
             (due, awake) => (due, awake, std_now()),
@@ -187,12 +206,33 @@ impl Turn {
         match first {
             (due, Some((from, until)), now) if now < until => {
                 let sleeps = from.saturating_duration_since(now);
+                if sleeps.is_zero() && self.polls_since.is_none() {
+                    self.polls_since = Some(now);
+                    self.polled.overslept = now.saturating_duration_since(from);
+                }
                 match due.map(|due| due.saturating_duration_since(now)) {
                     Some(due) if due <= sleeps => (Some(due), true),
                     _ => (Some(sleeps), false),
                 }
             }
-            (due, _, now) => (due.map(|due| due.saturating_duration_since(now)), true),
+            (due, _, now) => {
+                self.end_polling_at(now);
+                (due.map(|due| due.saturating_duration_since(now)), true)
+            }
+        }
+    }
+
+    /// Records that an event has ended the wait, and whether the thread was polling.
+    fn end_polling(&mut self) {
+        self.polled.caught = self.polls_since.is_some();
+        if self.polled.caught {
+            self.end_polling_at(std_now());
+        }
+    }
+
+    fn end_polling_at(&mut self, now: StdInstant) {
+        if let Some(since) = self.polls_since.take() {
+            self.polled.time += now.saturating_duration_since(since);
         }
     }
 }
@@ -287,6 +327,16 @@ impl Turn {
 /// Makes this thread poll its sockets without sleeping from `from` to `until`.
 pub(crate) fn stay_awake(clock: Clock, from: Instant, until: Instant) {
     TURN.with_borrow_mut(|turn| turn.awake = Some((clock.std_instant(from), clock.std_instant(until))));
+}
+
+/// Makes this thread sleep until something arrives, instead of polling.
+pub(crate) fn sleep_in_time() {
+    TURN.with_borrow_mut(|turn| turn.awake = None);
+}
+
+/// Returns how this thread has polled its sockets since the last call.
+pub(crate) fn take_polled() -> Polled {
+    TURN.with_borrow_mut(|turn| std::mem::take(&mut turn.polled))
 }
 
 /// Waits until `at`, or returns immediately if it has passed. The kernel may wake this thread later.

@@ -5,9 +5,11 @@ use std::io::ErrorKind;
 use std::net::SocketAddr;
 use std::task::Poll;
 
+use outrigger_config::BusyPoll;
 use outrigger_core::drive;
 
 use super::state_prediction::Pace;
+
 use crate::exit::Failure;
 use crate::feed::Tap;
 use crate::host::clock::Clock;
@@ -24,7 +26,11 @@ pub struct Datagrams {
 
 impl Datagrams {
     /// Binds the UDP socket at the local address `at`.
-    pub(super) fn listen(at: SocketAddr, clock: Clock, pace: Pace) -> Result<Self, Failure> {
+    pub(super) fn keep_pace(&mut self, pace: Pace) {
+        self.pace = pace;
+    }
+
+    pub(super) fn listen(at: SocketAddr, clock: Clock) -> Result<Self, Failure> {
         let socket = reactor::Datagrams::bind(at).map_err(|error| {
             let hint = match error.kind() {
                 ErrorKind::AddrInUse => "; is another remote computer running? One alone can answer a KRC",
@@ -33,7 +39,7 @@ impl Datagrams {
             };
             Failure::Connection(format!("cannot listen on {at}: {error}{hint}"))
         })?;
-        Ok(Self { socket, clock, tap: None, pace })
+        Ok(Self { socket, clock, tap: None, pace: Pace::new(clock, BusyPoll::Off) })
     }
 
     pub(super) fn local(&self) -> std::io::Result<SocketAddr> {

@@ -6,7 +6,7 @@
 //!
 //! let listen = "0.0.0.0:49938".parse()?;
 //! block_on(async {
-//!     let net = Net::listening(listen, Clock::start(), None).await?;
+//!     let net = Net::listening(listen, Clock::start()).await?;
 //!     println!("a KRC may send to {}", net.local()?);
 //!     // From here on `vendor::krc::run`, or `core::drive` with an engine of one's own: see the examples `two_arms` and `haptic`.
 //!     Ok::<(), Box<dyn std::error::Error>>(())
@@ -16,6 +16,7 @@
 
 mod datagrams;
 pub(crate) mod engine_runner;
+mod polling_window;
 mod state_prediction;
 mod tcp_links;
 #[cfg(test)]
@@ -25,11 +26,11 @@ use std::io;
 use std::net::{IpAddr, SocketAddr};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use outrigger_config::RobotAddress;
+use outrigger_config::{BusyPoll, RobotAddress};
 use outrigger_core::drive;
 use outrigger_core::engine::LinkId;
 use outrigger_core::engine::ur::LINKS;
-use outrigger_wire::time::{Duration, Instant};
+use outrigger_wire::time::Instant;
 
 pub(crate) use self::datagrams::Datagrams;
 use self::state_prediction::Pace;
@@ -75,15 +76,12 @@ impl Trouble {
 
 impl Net {
     /// Creates sockets that connect to the robot at `address`, which was resolved to `ip`.
-    ///
-    /// From `busy_poll_micros` \[µs\] before each expected state to as long after it, the loop polls the sockets
-    /// without sleeping.
     #[must_use]
-    pub fn connecting(address: &RobotAddress, ip: IpAddr, clock: Clock, busy_poll_micros: Option<u32>) -> Self {
-        let (trouble, pace) = (Trouble::default(), pace(clock, busy_poll_micros));
+    pub fn connecting(address: &RobotAddress, ip: IpAddr, clock: Clock) -> Self {
+        let trouble = Trouble::default();
         let robot = Robot { address: address.clone(), ip };
         let ids = LINKS.into_iter().chain([LinkId::REVERSE, LinkId::SCRIPT, LinkId::TRAJECTORY, LinkId::COMMAND]);
-        let streams = ids.map(|id| Link::new(id, robot.clone(), clock, pace, trouble.clone())).collect();
+        let streams = ids.map(|id| Link::new(id, robot.clone(), clock, trouble.clone())).collect();
         Self { clock: PortClock(clock), streams, datagrams: None, trouble }
     }
 
@@ -91,10 +89,23 @@ impl Net {
     ///
     /// # Errors
     /// Returns [`Failure::Connection`] if the socket cannot be bound, e.g. because the address is in use.
-    pub async fn listening(at: SocketAddr, clock: Clock, busy_poll_micros: Option<u32>) -> Result<Self, Failure> {
-        let datagrams = Datagrams::listen(at, clock, pace(clock, busy_poll_micros))?;
+    pub async fn listening(at: SocketAddr, clock: Clock) -> Result<Self, Failure> {
+        let datagrams = Datagrams::listen(at, clock)?;
         let clock = PortClock(clock);
         Ok(Self { clock, streams: vec![], datagrams: Some(datagrams), trouble: Trouble::default() })
+    }
+
+    /// Lets the loop poll for the robot's states, as `busy_poll` says, instead of sleeping.
+    #[must_use]
+    pub fn with_polling(mut self, busy_poll: BusyPoll) -> Self {
+        let pace = Pace::new(self.clock.0, busy_poll);
+        for link in self.streams.iter_mut().filter(|link| matches!(link.id(), LinkId::REALTIME | LinkId::RTDE)) {
+            link.keep_pace(pace.clone());
+        }
+        if let Some(datagrams) = &mut self.datagrams {
+            datagrams.keep_pace(pace);
+        }
+        self
     }
 
     /// Copies all traffic of the sockets into `feed` (a queue of traffic and events to many readers, e.g. a recording),
@@ -134,10 +145,6 @@ impl drive::Net for Net {
     fn split(&mut self) -> (&PortClock, drive::Sockets<'_, Link, Datagrams>) {
         (&self.clock, drive::Sockets { streams: &mut self.streams, datagrams: self.datagrams.as_mut() })
     }
-}
-
-fn pace(clock: Clock, busy_poll_micros: Option<u32>) -> Pace {
-    Pace::new(clock, busy_poll_micros.map(|micros| Duration::from_micros(micros.into())))
 }
 
 /// The process's clock, with the timers of the reactor.

@@ -1,19 +1,20 @@
 //! Predicts when the next robot state is due, for a control loop that must be awake by then.
 
+use outrigger_config::BusyPoll;
 use outrigger_wire::time::{Duration, Instant};
 
+use super::polling_window::{Arrival, PollingWindow};
 use crate::host::clock::Clock;
 use crate::host::reactor;
 
 /// The time within which arrivals of data count as one state of the robot.
 const TOGETHER: Duration = Duration::from_micros(200);
 
-/// Keeps the control loop awake around the time at which each robot state is due: from `margin` before it to `margin`
-/// after it.
-#[derive(Clone, Copy, Debug)]
+/// Keeps the control loop awake around the time at which each robot state is due.
+#[derive(Clone, Debug)]
 pub(super) struct Pace {
     clock: Clock,
-    margin: Option<Duration>,
+    polling: Polling,
     newest: Option<Instant>,
     /// The last interval between two robot states. The expected period is the smoothed minimum of two successive
     /// intervals.
@@ -21,18 +22,32 @@ pub(super) struct Pace {
     period: Option<Duration>,
 }
 
+#[derive(Clone, Debug)]
+enum Polling {
+    Off,
+    Always,
+    Automatic(PollingWindow),
+}
+
 impl Pace {
-    pub(super) const fn new(clock: Clock, margin: Option<Duration>) -> Self {
-        Self { clock, margin, newest: None, interval: Duration::ZERO, period: None }
+    pub(super) const fn new(clock: Clock, busy_poll: BusyPoll) -> Self {
+        let polling = match busy_poll {
+            BusyPoll::Off => Polling::Off,
+            BusyPoll::Always => Polling::Always,
+            BusyPoll::Automatic => Polling::Automatic(PollingWindow::new()),
+        };
+        Self { clock, polling, newest: None, interval: Duration::ZERO, period: None }
     }
 
     pub(super) const fn is_asked_for(&self) -> bool {
-        self.margin.is_some()
+        !matches!(self.polling, Polling::Off)
     }
 
     /// Records the arrival of a robot state that was read at `now`.
     pub(super) fn arrived(&mut self, now: Instant) {
-        let Some(margin) = self.margin else { return };
+        if !self.is_asked_for() {
+            return;
+        }
         let Some(newest) = self.newest else { return self.newest = Some(now) };
         let interval = now.since(newest);
         if interval < TOGETHER {
@@ -46,7 +61,24 @@ impl Pace {
         let period = self.period.map_or(shorter, |period| (7 * period.as_micros() + shorter) / 8);
         let period = Duration::from_micros(period);
         self.period = Some(period);
-        let due = now + period;
-        reactor::stay_awake(self.clock, due - margin, due + margin);
+        let awake = match &mut self.polling {
+            Polling::Off => None,
+            Polling::Always => Some((now, now + period.times(10))),
+            Polling::Automatic(window) => {
+                let polled = reactor::take_polled();
+                let span = |span: std::time::Duration| self.clock.span(span);
+                window.next(Arrival {
+                    at: now,
+                    period,
+                    polled: span(polled.time),
+                    overslept: span(polled.overslept),
+                    caught: polled.caught,
+                })
+            }
+        };
+        match awake {
+            Some((from, until)) => reactor::stay_awake(self.clock, from, until),
+            None => reactor::sleep_in_time(),
+        }
     }
 }

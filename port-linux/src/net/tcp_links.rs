@@ -4,7 +4,7 @@ use std::future::poll_fn;
 use std::io::{self, Read as _, Write as _};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, TcpListener, TcpStream, UdpSocket};
 
-use outrigger_config::RobotAddress;
+use outrigger_config::{BusyPoll, RobotAddress};
 use outrigger_core::drive::{self, Outstanding, Unacked};
 use outrigger_core::engine::{Endpoint, LinkId};
 use outrigger_wire::time::{Duration, Instant};
@@ -74,7 +74,11 @@ enum LinkState {
 }
 
 impl Link {
-    pub(super) fn new(id: LinkId, robot: Robot, clock: Clock, pace: Pace, trouble: Trouble) -> Self {
+    pub(super) fn keep_pace(&mut self, pace: Pace) {
+        self.pace = pace;
+    }
+
+    pub(super) fn new(id: LinkId, robot: Robot, clock: Clock, trouble: Trouble) -> Self {
         Self {
             id,
             robot,
@@ -83,7 +87,7 @@ impl Link {
             unasked: None,
             waiting: false,
             clock,
-            pace,
+            pace: Pace::new(clock, BusyPoll::Off),
             trouble,
             acknowledge: false,
             put_off: None,

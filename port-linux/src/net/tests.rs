@@ -25,7 +25,7 @@ const BURST: usize = 64;
 /// Creates the sockets of a session with a KRC, its engine, and the socket of the KRC, which sends to them.
 async fn beside() -> (Net, KrcEngine<'static, BoxedLaw<7>>, Peer) {
     let anywhere = SocketAddr::from(([127, 0, 0, 1], 0));
-    let net = Net::listening(anywhere, Clock::start(), None).await.expect("a socket");
+    let net = Net::listening(anywhere, Clock::start()).await.expect("a socket");
     let engine = KrcEngine::new(KrcConfig::default(), BoxedLaw::idle(), ()).expect("an engine");
     let krc = Peer::bind(anywhere).expect("another");
     krc.connect(net.local().expect("an address")).expect("the loopback");
@@ -192,7 +192,7 @@ fn a_datagram_wakes_the_loop_that_waits_for_it() {
 fn a_program_does_not_wait_behind_connections_that_say_nothing() {
     in_a_reactor(async {
         let ip = IpAddr::from([127, 0, 0, 1]);
-        let mut net = Net::connecting(&"127.0.0.1".parse().expect("an address"), ip, Clock::start(), None);
+        let mut net = Net::connecting(&"127.0.0.1".parse().expect("an address"), ip, Clock::start());
         let (_, sockets) = drive::Net::split(&mut net);
         let link = sockets.streams.iter_mut().find(|link| link.id() == LinkId::REVERSE).expect("a link");
         let free = TcpListener::bind((ip, 0)).and_then(|listener| listener.local_addr()).expect("a free port");

@@ -203,7 +203,7 @@ fn serve<const N: usize, C: Vendor<N>>(
             }
             None => (None, None),
         };
-        let mut net = controller.open(clock, plan.host.busy_poll_micros).await?;
+        let mut net = controller.open(clock).await?.with_polling(plan.host.busy_poll.unwrap_or_default());
         if let Some(feed) = feed.as_ref().filter(|_| needs.traffic) {
             net = net.with_feed(feed, None);
         }

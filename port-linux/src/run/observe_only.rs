@@ -109,7 +109,7 @@ pub(crate) fn watch<const N: usize, C: Vendor<N>>(
             }
             None => (None, None),
         };
-        let mut net = controller.open(clock, None).await?;
+        let mut net = controller.open(clock).await?;
         if let Some(feed) = feed.as_ref().filter(|_| traffic) {
             net = net.with_feed(feed, C::APART.filter(|_| needs.everything));
         }

@@ -223,7 +223,7 @@ pub trait Vendor<const N: usize>:
     ///
     /// # Errors
     /// Returns the errors of [`Net::listening`].
-    fn open(&mut self, clock: Clock, busy_poll_micros: Option<u32>) -> impl Future<Output = Result<Net, Failure>>;
+    fn open(&mut self, clock: Clock) -> impl Future<Output = Result<Net, Failure>>;
 
     /// Runs an engine until the application has shut it down. `recorder` is the size of the recorder of the engine's
     /// inputs and outputs \[B\].

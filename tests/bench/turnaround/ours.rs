@@ -5,7 +5,7 @@ use outrigger_core::engine::ur::{Ur, UrEvent};
 use std::future::pending;
 use std::net::{IpAddr, Ipv4Addr};
 
-use outrigger::config::RobotAddress;
+use outrigger::config::{BusyPoll, RobotAddress};
 use outrigger::host::{Clock, block_on};
 use outrigger::net::Net;
 use outrigger::vendor::ur::run as beside_ur;
@@ -25,10 +25,10 @@ type Law = JointServo<6>;
 
 /// Runs the engine with a trivial application, which commands the controller at `port_base` until this process is
 /// killed.
-pub(crate) fn run(port_base: u16, busy_poll_micros: Option<u32>) {
+pub(crate) fn run(port_base: u16, busy_poll: BusyPoll) {
     let clock = Clock::start();
     let address = RobotAddress::new("127.0.0.1", port_base).expect("a port base");
-    let mut net = Net::connecting(&address, IpAddr::V4(Ipv4Addr::LOCALHOST), clock, busy_poll_micros);
+    let mut net = Net::connecting(&address, IpAddr::V4(Ipv4Addr::LOCALHOST), clock).with_polling(busy_poll);
     let law = JointServo::new(Reference::Relative(to_and_fro()), JointServoConfig::default());
     let mut operator = Operator { inputs: None, commanded: false };
     let mut config = UrConfig::default();

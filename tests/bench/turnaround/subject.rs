@@ -23,8 +23,6 @@ const READERS: usize = 2;
 const ROS_READERS: &str = "20";
 /// The domain of the ROS 2 readers.
 const ROS_DOMAIN: &str = "78";
-/// The time before each state from which the engine with busy polling is awake \[µs\].
-const AWAKE: u32 = 300;
 
 /// A program whose answer times or costs are measured.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -35,7 +33,7 @@ pub(crate) enum Subject {
     Poll,
     /// Outrigger's engine with a trivial application.
     Ours,
-    /// The engine with a trivial application, awake before each state.
+    /// The engine with a trivial application, with the setting `busy_poll = "auto"`.
     Busy,
     /// `outrigger run` without listeners.
     Run,
@@ -161,7 +159,7 @@ impl Programs {
             Subject::Bare => add(&self.bare, &[&realtime]),
             Subject::Poll => add(&self.bare, &[&realtime, "ppoll"]),
             Subject::Ours => add(&us, &["--ours", &port]),
-            Subject::Busy => add(&us, &["--ours", &port, &AWAKE.to_string()]),
+            Subject::Busy => add(&us, &["--ours", &port, "polls"]),
             Subject::Run | Subject::RunAgain | Subject::View | Subject::Json => {
                 let (config, serve) = self.configuration(&port, subject.is_listened_to());
                 served = serve;

@@ -157,7 +157,7 @@ pub(crate) const ROWS: &[ProcessRow] = &[
     row("host.expert.priority", "7", "host.scheduling = \"fifo\"", Shown::InForce),
     row("host.expert.lock_memory", "true", "", Shown::InForce),
     row("host.cpu", "0", "", Shown::InForce),
-    row("host.expert.busy_poll", "10000", "", Shown::Sleeps),
+    row("host.expert.busy_poll", "\"always\"", "", Shown::Sleeps),
     row(
         "source[].name",
         "\"other\"",

@@ -238,7 +238,7 @@ impl Drop for LinuxBench {
 /// Runs `port-linux` beside the controller until it has shut down, or until the test sends `ended`.
 fn run(config: UrConfig, law: AnyLaw<6>, robot: &RobotAddress, mut desk: Desk, ended: oneshot::Receiver<()>) {
     let shared = Arc::clone(&desk.shared);
-    let mut net = Net::connecting(robot, LOCAL, Clock::start(), None);
+    let mut net = Net::connecting(robot, LOCAL, Clock::start());
     let over = outrigger::host::block_on(async {
         tokio::select! {
             ended = beside_ur(config, law, &mut net, &mut desk, 0) => ended.expect("a configuration that can be run"),

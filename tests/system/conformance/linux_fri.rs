@@ -118,7 +118,7 @@ impl Bench {
         let mut desk = Desk { inputs: receiver, shared: Arc::clone(&shared) };
         let port = std::thread::spawn(move || {
             let session = async {
-                let mut net = Net::listening(LOCAL, Clock::start(), None).await.expect("a free port");
+                let mut net = Net::listening(LOCAL, Clock::start()).await.expect("a free port");
                 tell.send(net.local().expect("an address")).expect("somebody waits for it");
                 beside_krc(config, Swing::new(0.05, 2.0), &mut net, &mut desk, 0).await.expect("a configuration");
             };

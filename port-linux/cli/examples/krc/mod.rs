@@ -124,7 +124,7 @@ impl<L: Law<7> + 'static> Arm<L> {
     ) -> Result<Self, Trouble> {
         let mut engine = KrcEngine::new(config, law, ())?;
         let loopback = SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), 0);
-        let mut net = Net::listening(listen.unwrap_or(loopback), clock, None).await?;
+        let mut net = Net::listening(listen.unwrap_or(loopback), clock).await?;
         let simulated = match listen {
             Some(_) => None,
             None => {

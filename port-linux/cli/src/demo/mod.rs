@@ -177,7 +177,7 @@ async fn play(
     let address = RobotAddress::new("127.0.0.1", world.port_base()).map_err(Failure::BadInput)?;
     let target = Target::resolve(&address)?;
     let mut controller = UrController::new(target);
-    let mut net = controller.open(clock, None).await?;
+    let mut net = controller.open(clock).await?;
 
     let mut config = allowance.config();
     let mut law = law();

@@ -78,7 +78,7 @@ pub(crate) fn examine<const N: usize, C: Vendor<N>, K>(
     tapped: impl FnOnce(&mut C, Net) -> Result<(Net, K), Failure>,
 ) -> Result<(), Failure> {
     let (seen, falls, last_seconds): (C::Examined, _, _) = outrigger::host::runtime::block_on(async {
-        let net = controller.open(clock, None).await?;
+        let net = controller.open(clock).await?;
         let (mut net, _kept) = tapped(&mut controller, net)?;
         let operators = Operators::here(OnSignal::Nothing)?;
         let panel = Panel::new("doctor", Format::Remarks, clock, controller, operators, Some(seconds));

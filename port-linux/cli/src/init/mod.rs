@@ -162,7 +162,7 @@ fn look(args: &InitArgs) -> Result<Known, Failure> {
     let clock = Clock::start();
     let seen = outrigger::host::runtime::block_on(async {
         let mut controller = UrController::new(Target::resolve(&args.robot)?);
-        let mut net = controller.open(clock, None).await?;
+        let mut net = controller.open(clock).await?;
         let panel =
             Panel::new("init", Format::Silent, clock, controller, Operators::here(OnSignal::Nothing)?, Some(LOOK));
         let mut look = Examination::new(panel);

@@ -62,7 +62,7 @@ pub(crate) fn run(args: &IoArgs) -> Outcome {
         config.peer.connect.claims = claims.fold(Claims::NONE, Claims::with);
     }
     outrigger::host::runtime::block_on(async {
-        let mut net = Net::connecting(&target.address, target.ip, clock, None);
+        let mut net = Net::connecting(&target.address, target.ip, clock);
         let mut desk = IoSession::new(args, writes, clock, target, net.trouble())?;
         ur::run(config, BoxedLaw::idle(), &mut net, &mut desk, 0).await?;
         desk.outcome()

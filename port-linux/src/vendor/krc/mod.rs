@@ -205,8 +205,8 @@ impl Vendor<7> for KrcController {
         Some(self.listens)
     }
 
-    async fn open(&mut self, clock: Clock, busy_poll_micros: Option<u32>) -> Result<Net, Failure> {
-        Net::listening(self.listens, clock, busy_poll_micros).await
+    async fn open(&mut self, clock: Clock) -> Result<Net, Failure> {
+        Net::listening(self.listens, clock).await
     }
 
     async fn run<L: Law<7>>(

@@ -261,8 +261,8 @@ impl Vendor<6> for UrController {
         Some(self.target.clone())
     }
 
-    async fn open(&mut self, clock: Clock, busy_poll_micros: Option<u32>) -> Result<Net, Failure> {
-        let net = Net::connecting(&self.target.address, self.target.ip, clock, busy_poll_micros);
+    async fn open(&mut self, clock: Clock) -> Result<Net, Failure> {
+        let net = Net::connecting(&self.target.address, self.target.ip, clock);
         self.trouble = net.trouble();
         Ok(net)
     }
