@@ -14,13 +14,13 @@ settings! {
         pub lock_memory: bool = false,
         /// The number of the processor to which the thread of the control loop is bound. `None` binds it to none.
         pub cpu: Option<usize> [0 to 1023] = None,
-        /// When the control loop polls for the next state instead of sleeping: by default automatically in the real-time
-        /// scheduler, else never.
+        /// The choice between polling for the next state and sleeping: by default automatic in the real-time scheduler,
+        /// else sleeping.
         pub busy_poll: Option<BusyPoll> = None,
     }
 }
 
-/// When a control loop polls for the next state of the robot instead of sleeping.
+/// The choice of a control loop between polling for the next state of the robot and sleeping.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum BusyPoll {
     /// Never.

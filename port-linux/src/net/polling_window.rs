@@ -68,14 +68,14 @@ pub(super) struct PollingWindow {
     /// The time of polling before the earliest and after the latest usual arrival: longer after a block of which a
     /// state was missed, and shorter after one that took more than [`AIM`].
     margin: Duration,
-    /// What the loop has done since it began to try whether polling pays.
+    /// The present trial.
     trial: Trial,
     /// The time until which the loop sleeps because polling did not pay, and the length of the next such time.
     rests_until: Option<Instant>,
     next_rest: Duration,
 }
 
-/// What the loop has done since it began to try whether polling pays.
+/// A trial of whether polling pays.
 #[derive(Clone, Copy, Debug, Default)]
 struct Trial {
     blocks: usize,

@@ -14,7 +14,7 @@ const BATCH: usize = 64;
 pub(super) type Item = Vec<(String, Node)>;
 pub(super) type Batch = Vec<Item>;
 
-/// What the decoding thread passes on. Without an end the thread has panicked.
+/// A message of the decoding thread. Without an end the thread has panicked.
 pub(super) enum Passed {
     Batch(Batch),
     End(Result<(), Stopped>),
