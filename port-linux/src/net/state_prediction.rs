@@ -26,15 +26,15 @@ pub(super) struct Pace {
 enum Polling {
     Off,
     Always,
-    Automatic(PollingWindow),
+    Automatic(Box<PollingWindow>),
 }
 
 impl Pace {
-    pub(super) const fn new(clock: Clock, busy_poll: BusyPoll) -> Self {
+    pub(super) fn new(clock: Clock, busy_poll: BusyPoll) -> Self {
         let polling = match busy_poll {
             BusyPoll::Off => Polling::Off,
             BusyPoll::Always => Polling::Always,
-            BusyPoll::Automatic => Polling::Automatic(PollingWindow::new()),
+            BusyPoll::Automatic => Polling::Automatic(Box::new(PollingWindow::new())),
         };
         Self { clock, polling, newest: None, interval: Duration::ZERO, period: None }
     }
